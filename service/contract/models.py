@@ -1,0 +1,24 @@
+"""Parameters of the models: encoder and head."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service.contract.axes import Axis
+from service.contract.strict import Strict
+
+Width = Annotated[int, Field(ge=1, le=8192)]
+
+
+class Mlp(Strict):
+    """ReLU multi-layer perceptron; members of a cohort are stacked and train together."""
+
+    name: Literal["mlp"] = "mlp"
+    widths: list[Width] = Field([64, 64], max_length=16, description="hidden layers of the encoder")
+    latent: Axis[Width] = Field(16, description="dimensions of the code Z")
+    head: list[Width] = Field([], max_length=16, description="hidden layers between code and classes; none: linear decoder")
+
+
+Model = Mlp
