@@ -18,7 +18,9 @@ class Mlp(Strict):
     name: Literal["mlp"] = "mlp"
     widths: list[Width] = Field([64, 64], max_length=16, description="hidden layers of the encoder")
     latent: Axis[Width] = Field(16, description="dimensions of the code Z")
-    head: list[Width] = Field([], max_length=16, description="hidden layers between code and classes; none: linear decoder")
+    head: list[Width] = Field(
+        [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
 
 
 Model = Mlp

@@ -46,12 +46,10 @@ def path_of(loc: Loc) -> str:
 def _own_loc(loc: Loc, body: Any) -> Loc:
     """pydantic's location without the union tags it mixes in: only steps that exist in what the user wrote."""
     kept: list[str | int] = []
-    here = body
+    here: Any = body
     for part in loc:
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-            kept.append(part)
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+        exists = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
+        if exists:
             here = here[part]
             kept.append(part)
     return tuple(kept)
@@ -91,7 +89,7 @@ def read_body(text: str, kind: str) -> Any:
     try:
         if kind == "json":
             return json.loads(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - _Loader is a SafeLoader
+        return yaml.load(text, Loader=_Loader)
     except json.JSONDecodeError as error:
         detail = Detail(path="", message=f"not JSON: {error.msg} at column {error.colno}", line=error.lineno)
     except yaml.YAMLError as error:

@@ -21,7 +21,9 @@ class Training(Strict):
     """How every trial is trained; an arm may override any of it."""
 
     epochs: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="passes over the training data")
-    batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(128, description="examples per step; the last batch may be smaller")
+    batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(
+        128, description="examples per step; the last batch may be smaller"
+    )
     learning_rate: Axis[Positive] = Field(1e-3, description="step size")
     optimizer: Literal["adam", "sgd"] = Field("adam", description="adam: β₁ 0.9, β₂ 0.999; sgd: plain, no momentum")
 
@@ -31,7 +33,9 @@ class Objective(Strict):
 
     metric: str = Field(description="a metric that every trial reports")
     goal: Goal = Field(description="which way is better")
-    reference: float | None = Field(None, description="this axis of the hypervolume's reference point; none: the metric's own")
+    reference: float | None = Field(
+        None, description="this axis of the hypervolume's reference point; none: the metric's own"
+    )
 
     @model_validator(mode="after")
     def _is_known(self) -> Objective:
@@ -68,8 +72,12 @@ class Arm(Strict):
 class Evaluation(Strict):
     """What is measured, the same for every arm."""
 
-    every: Annotated[int, Field(ge=1)] = Field(1, description="evaluate on the test split every n epochs, and at the end")
-    samples: Annotated[int, Field(ge=1, le=1000)] = Field(12, description="latent samples at the end of training (one before)")
+    every: Annotated[int, Field(ge=1)] = Field(
+        1, description="evaluate on the test split every n epochs, and at the end"
+    )
+    samples: Annotated[int, Field(ge=1, le=1000)] = Field(
+        12, description="latent samples at the end of training (one before)"
+    )
 
 
 class Resources(Strict):
@@ -77,15 +85,23 @@ class Resources(Strict):
 
     cpus: Annotated[float, Field(gt=0, le=1024)] = Field(1, description="CPUs, and threads, of a cohort")
     gpus: Annotated[float, Field(ge=0, le=64)] = Field(0, description="GPUs of a cohort; may be a fraction")
-    concurrency: Annotated[int, Field(ge=1, le=1024)] | None = Field(None, description="cohorts at once; none: as many as fit")
-    cohort: Annotated[int, Field(ge=1, le=1024)] | None = Field(None, description="members per cohort; none: the planner decides")
+    concurrency: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="cohorts at once; none: as many as fit"
+    )
+    cohort: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="members per cohort; none: the planner decides"
+    )
 
 
 class Limits(Strict):
     """Where the study ends in any case."""
 
-    seconds: Annotated[float, Field(gt=0)] | None = Field(None, description="wall time from the study's start; none: no limit")
-    trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = Field(500, description="a study that expands to more is refused")
+    seconds: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="wall time from the study's start; none: no limit"
+    )
+    trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = Field(
+        500, description="a study that expands to more is refused"
+    )
 
 
 class Study(Strict):

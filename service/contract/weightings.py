@@ -14,7 +14,7 @@ NonNegative = Annotated[float, Field(ge=0)]
 
 
 class Fixed(Strict):
-    """Constant weights (1, β): the manual grid. β multiplies the information term (nats, summed over latent dimensions)."""
+    """Constant weights (1, β): the manual grid. β multiplies the information term (nats, summed over dimensions)."""
 
     needs_gram: ClassVar[bool] = False
 
@@ -23,7 +23,7 @@ class Fixed(Strict):
 
 
 class Mib(Strict):
-    """Multi-objective IB (seed 002): min-norm weights, a power, and the Smooth-IB term, each of which can be switched off.
+    """Multi-objective IB: min-norm weights, a power, and the Smooth-IB term, each of which can be switched off.
 
     `info_scale` and `normalize` decide how far MIB compresses: they are its hidden β, so they are explicit here.
     """
@@ -36,13 +36,16 @@ class Mib(Strict):
     smoothing: Axis[bool] = Field(True, description="add the Smooth-IB term μ·logsumexp(ℓ/μ) (eq. 13)")
     mu: Axis[Positive] = Field(0.2, description="temperature μ of the Smooth-IB term")
     info_scale: Axis[Literal["sum", "dimension"] | Positive] = Field(
-        "dimension", description="scale of the information term inside MIB: the sum, per latent dimension, or a number"
+        "dimension",
+        description="scale of the information term inside MIB: the sum, per latent dimension, or a number",
     )
     normalize: Axis[Literal["none", "l2", "loss", "loss+"]] = Field(
-        "loss", description="divide each gradient by its length (l2), its loss, or both (loss+) before the min-norm step"
+        "loss",
+        description="divide each gradient by its length (l2), its loss, or both (loss+) before the min-norm step",
     )
     solver: Axis[Literal["exact", "frank-wolfe"]] = Field(
-        "exact", description="exact: closed form, line search for more terms; frank-wolfe: the paper's steps 2/(t+2)"
+        "exact",
+        description="exact: closed form, line search for more terms; frank-wolfe: the paper's steps 2/(t+2)",
     )
 
 

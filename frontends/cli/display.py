@@ -1,0 +1,112 @@
+"""What the terminal shows: tables, progress bars, times; the same colour per arm as in the figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from service.figures.style import arm_style
+
+
+def duration(seconds: float | None) -> str:
+    """3 m 12 s."""
+    if seconds is None:
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} m {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} m"
+
+
+def number(value: float | None) -> str:
+    """Three significant digits."""
+    return "–" if value is None else f"{value:.3g}"
+
+
+def studies_table(studies: list[dict[str, Any]]) -> Table:
+    table = Table("study", "name", "state", "trials", "failed", "progress", box=None, header_style="bold")
+    for study in studies:
+        counts = study["counts"]
+        table.add_row(
+            study["id"],
+            study["name"],
+            study["state"],
+            f"{counts['finished']}/{counts['planned']}",
+            str(counts["failed"]),
+            f"{study['progress']:.0%}",
+        )
+    return table
+
+
+def progress_view(study: dict[str, Any]) -> Table:
+    """One bar per arm, and the study's state in words."""
+    head = Text(f"{study['name']}  ", style="bold")
+    head.append(study["state"], style="not bold")
+    if study["state"] == "queued" and study.get("queue_position"):
+        head.append(f", place {study['queue_position']} in the queue", style="not bold")
+    if study["eta_seconds"] is not None:
+        head.append(f" · {duration(study['eta_seconds'])} left", style="not bold")
+    table = Table.grid(padding=(0, 2))
+    rows = Table.grid(padding=(0, 2))
+    for i, arm in enumerate(study["arms"]):
+        colour, counts = arm_style(i)[0], arm["counts"]
+        done = counts["finished"] + counts["failed"]
+        share = study["progress"] if counts["running"] else done / max(1, counts["planned"])
+        failed = f" · {counts['failed']} failed" if counts["failed"] else ""
+        rows.add_row(
+            Text(arm["name"], style=colour),
+            ProgressBar(
+                total=1.0,
+                completed=max(share, done / max(1, counts["planned"])),
+                width=30,
+                complete_style=colour,
+                finished_style=colour,
+            ),
+            f"{done}/{counts['planned']} trials{failed} · hypervolume {number(arm['hypervolume'])}",
+        )
+    table.add_row(head)
+    table.add_row(rows)
+    return table
+
+
+def comparison_table(comparison: dict[str, Any]) -> Table:
+    """The arms side by side, with the uncertainty over seeds."""
+    seeds = comparison["seeds"]
+    spread = f"mean ± 95 %, {seeds} seeds" if seeds > 1 else "one seed, no interval"
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("arm")
+    for title in (
+        "trials",
+        "failed",
+        "collapsed",
+        f"hypervolume ({spread})",
+        "front share",
+        "best accuracy",
+        "training",
+    ):
+        table.add_column(title, justify="right")
+    for i, arm in enumerate(comparison["arms"]):
+        counts, volume = arm["counts"], arm["hypervolume"]
+        half = f" ± {volume['half_width']:.2g}" if volume["half_width"] is not None else ""
+        table.add_row(
+            Text(arm["name"], style=arm_style(i)[0]),
+            f"{counts['finished']}/{counts['planned']}",
+            str(counts["failed"]),
+            str(counts["collapsed"]),
+            f"{number(volume['mean'])}{half}",
+            f"{arm['front_share']:.0%}",
+            number(arm["best"].get("accuracy")),
+            duration(arm["training_seconds"]),
+        )
+    return table
+
+
+def objectives_line(comparison: dict[str, Any]) -> str:
+    axes = comparison["objectives"]
+    names = ", ".join(f"{axis['goal']} {axis['metric']}" for axis in axes)
+    reference = ", ".join(f"{axis['reference']:g}" for axis in axes)
+    return f"Objectives: {names}. Hypervolume from the reference point ({reference})."

@@ -1,0 +1,148 @@
+"""Ray and the service on this machine, started and ended together."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import httpx
+
+from frontends.cli.local_ray import LocalRay
+
+PREFERRED_PORT = 8000
+READY_SECONDS = 60.0
+
+
+class LocalError(Exception):
+    """Why this machine could not be brought up, and what to do."""
+
+
+class Interrupted(BaseException):
+    """SIGTERM: end in order, like Ctrl-C."""
+
+
+def raise_on_sigterm() -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def _free_port(host: str, preferred: int) -> int:
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise LocalError(f"no free port on {host}")
+
+
+class Local:
+    """A context: inside it Ray and the service run; at its end everything it started is gone."""
+
+    def __init__(self, home: Path, host: str, port: int | None, token: str | None, cpus: int | None) -> None:
+        self.home = home.expanduser().resolve()
+        self._host, self._port, self._token, self._cpus = host, port, token, cpus
+        self._ray: LocalRay | None = None
+        self._service: subprocess.Popen[bytes] | None = None
+        self.url = ""
+
+    def __enter__(self) -> Local:
+        self.home.mkdir(parents=True, exist_ok=True)
+        self._lock = (self.home / "lock").open("a")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise LocalError(f"another paretoscope uses {self.home}: use it, end it, or give --home") from None
+        try:
+            self._ray = LocalRay.start(self.home, self._cpus)
+            self._start_service()
+            self._wait_ready()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _start_service(self) -> None:
+        assert self._ray is not None
+        port = self._port or _free_port(self._host, PREFERRED_PORT)
+        reachable = "127.0.0.1" if self._host in ("0.0.0.0", "") else "[::1]" if self._host == "::" else self._host
+        self.url = f"http://{reachable}:{port}"
+        environment = {
+            **os.environ,
+            "PARETOSCOPE_HOME": str(self.home),
+            "PARETOSCOPE_HOST": self._host,
+            "PARETOSCOPE_PORT": str(port),
+            "PARETOSCOPE_URL": self.url,
+            "PARETOSCOPE_RAY_URL": self._ray.jobs_url,
+            "PARETOSCOPE_RAY_TOKEN_PATH": str(self._ray.token_path),
+            **({"PARETOSCOPE_TOKEN": self._token} if self._token else {}),
+        }
+        with (self.home / "service.log").open("ab") as log:
+            self._service = subprocess.Popen(
+                [sys.executable, "-m", "service"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        (self.home / "service.json").write_text(json.dumps({"url": self.url, "pid": self._service.pid}))
+
+    def _wait_ready(self) -> None:
+        end = time.monotonic() + READY_SECONDS
+        said = "it did not answer"
+        while time.monotonic() < end:
+            self.check()
+            try:
+                answer = httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False)
+                if answer.status_code == 200:
+                    return
+                said = answer.text
+            except httpx.HTTPError as error:
+                said = str(error)
+            time.sleep(0.1)
+        raise LocalError(f"the service was not ready after {READY_SECONDS:g} s: {said}")
+
+    def check(self) -> None:
+        """Raise when the service has ended by itself."""
+        if self._service is not None and self._service.poll() is not None:
+            tail = (self.home / "service.log").read_text(errors="replace").splitlines()[-8:]
+            raise LocalError(
+                f"the service ended with code {self._service.returncode}; the end of {self.home / 'service.log'}:\n"
+                + "\n".join(tail)
+            )
+        if self._ray is not None and self._ray.process.poll() is not None:
+            raise LocalError(f"Ray ended by itself; see {self.home / 'ray.log'}")
+
+    def serve(self) -> None:
+        """Until Ctrl-C, SIGTERM, or the end of a part."""
+        while True:
+            self.check()
+            time.sleep(0.5)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._service is not None and self._service.poll() is None:
+            self._service.terminate()
+            try:
+                self._service.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self._service.kill()
+                self._service.wait(timeout=5)
+        if self._ray is not None:
+            self._ray.stop()
+        (self.home / "service.json").unlink(missing_ok=True)
+        self._lock.close()

@@ -1,0 +1,138 @@
+"""Fronts, hypervolumes and the comparison of arms: pure functions on plain values (moocore, numpy)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import moocore
+import numpy as np
+
+from service.contract.metrics import METRICS, Goal
+from service.contract.study import Study
+
+
+class Axis(NamedTuple):
+    """One objective of a front: which metric, which way, and where the hypervolume is measured from."""
+
+    metric: str
+    goal: Goal
+    reference: float
+
+
+class Point(NamedTuple):
+    """A trial as a point of the objective space."""
+
+    trial: str
+    arm: str
+    seed: int
+    values: tuple[float, ...]
+
+
+class Interval(NamedTuple):
+    """A mean over seeds with its 95 % half width; none when one seed cannot tell."""
+
+    mean: float | None
+    half_width: float | None
+    seeds: int
+
+
+def axis_for(study: Study, metric: str) -> Axis:
+    """The study's own objective where it has one, the metric's defaults otherwise."""
+    for objective in study.objectives:
+        if objective.metric == metric:
+            return Axis(metric, objective.goal, objective.reference_value)
+    default = METRICS[metric]
+    return Axis(metric, default.goal, default.reference if default.reference is not None else 0.0)
+
+
+def points_of(trials: Sequence[tuple[str, str, int, dict[str, float | None]]], axes: Sequence[Axis]) -> list[Point]:
+    """Trials (id, arm, seed, metrics) that have a finite value on every axis."""
+    points = []
+    for trial, arm, seed, metrics in trials:
+        values = [metrics.get(axis.metric) for axis in axes]
+        if all(value is not None and math.isfinite(value) for value in values):
+            points.append(Point(trial, arm, seed, tuple(float(value) for value in values if value is not None)))
+    return points
+
+
+def _matrix(points: Sequence[Point], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:
+    """All axes turned so that less is better. [N, d]"""
+    signs = np.array([1.0 if axis.goal == "minimize" else -1.0 for axis in axes])
+    values = np.array([point.values for point in points], dtype=float).reshape(len(points), len(axes))
+    return np.asarray(values * signs)
+
+
+def nondominated(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
+    """The front, sorted along the first axis; equal points all belong to it."""
+    if not points:
+        return []
+    keep = moocore.is_nondominated(_matrix(points, axes), keep_weakly=True)
+    return sorted((p for p, kept in zip(points, keep, strict=True) if kept), key=lambda p: p.values)
+
+
+def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float:
+    """Volume between the points and the reference; points beyond the reference add nothing."""
+    if not points:
+        return 0.0
+    reference = [axis.reference if axis.goal == "minimize" else -axis.reference for axis in axes]
+    return float(moocore.hypervolume(_matrix(points, axes), ref=reference))
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """Mean and Student-t 95 % half width."""
+    n = len(values)
+    if n == 0:
+        return Interval(None, None, 0)
+    mean = float(np.mean(values))
+    if n == 1:
+        return Interval(mean, None, 1)
+    from scipy.special import stdtrit  # scipy takes half a second to import, only comparisons need it
+
+    return Interval(mean, float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n)), n)
+
+
+class ArmResult(NamedTuple):
+    """One row of the comparison."""
+
+    name: str
+    hypervolume: Interval
+    hypervolume_all_seeds: float
+    front_share: float
+    on_front: int
+    best: dict[str, float | None]
+
+
+def compare(
+    trials: Sequence[tuple[str, str, int, dict[str, float | None]]],
+    arms: Sequence[str],
+    seeds: Sequence[int],
+    axes: Sequence[Axis],
+) -> list[ArmResult]:
+    """Arms side by side: the same axes and reference for all, hypervolume per seed, share of the joint front."""
+    points = points_of(trials, axes)
+    joint = nondominated(points, axes)
+    results = []
+    for name in arms:
+        own = [point for point in points if point.arm == name]
+        by_seed = [[point for point in own if point.seed == seed] for seed in seeds]
+        volumes = [hypervolume(group, axes) for group in by_seed if group]
+        on_front = sum(point.arm == name for point in joint)
+        best: dict[str, float | None] = {}
+        for metric in dict.fromkeys([*(axis.metric for axis in axes), "accuracy"]):
+            goal = next((axis.goal for axis in axes if axis.metric == metric), METRICS[metric].goal)
+            known = [m[metric] for _, arm, _, m in trials if arm == name and m.get(metric) is not None]
+            values = [value for value in known if value is not None]
+            best[metric] = (min(values) if goal == "minimize" else max(values)) if values else None
+        results.append(
+            ArmResult(
+                name=name,
+                hypervolume=mean_interval(volumes),
+                hypervolume_all_seeds=hypervolume(own, axes),
+                front_share=on_front / len(joint) if joint else 0.0,
+                on_front=on_front,
+                best=best,
+            )
+        )
+    return results

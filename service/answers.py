@@ -1,0 +1,131 @@
+"""What the API says about a study: from a view to the shapes of the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.analysis import Axis, Point, axis_for, compare, hypervolume, nondominated, points_of
+from service.contract.errors import Detail, InvalidInput
+from service.contract.metrics import METRICS
+from service.store.views import StudyView
+
+
+def candidates(view: StudyView) -> list[tuple[str, str, int, dict[str, float | None]]]:
+    """Trials a front is made of: with reports, neither failed nor collapsed."""
+    return [
+        (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
+        for trial_id, trial in view.trials.items()
+        if trial.counts_for_front
+    ]
+
+
+def objectives(view: StudyView) -> list[Axis]:
+    return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+
+
+def front_ids(view: StudyView) -> set[str]:
+    axes = objectives(view)
+    return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+
+
+def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
+    axes = objectives(view)
+    points = points_of(candidates(view), axes)
+    answer: dict[str, Any] = {
+        "id": view.id,
+        "name": view.study.name,
+        "state": view.state.value,
+        "created_at": view.created_at,
+        "started_at": view.started_at,
+        "ended_at": view.ended_at,
+        "reason": view.reason,
+        "counts": view.counts(),
+        "progress": view.progress,
+        "eta_seconds": view.eta_seconds(),
+        "arms": [
+            {
+                "name": arm.name,
+                "counts": view.counts(arm.name),
+                "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
+            }
+            for arm in view.study.arms
+        ],
+        "last_seq": view.seq,
+    }
+    if with_spec:
+        answer["spec"] = view.spec
+    return answer
+
+
+def metric_axis(view: StudyView, name: str, query: str) -> Axis:
+    if name not in METRICS:
+        message = f"{name!r} is not a metric; known: {', '.join(METRICS)}"
+        raise InvalidInput(message, [Detail(path=query, message=message)])
+    return axis_for(view.study, name)
+
+
+def chosen_axes(view: StudyView, x: str | None, y: str | None) -> tuple[Axis, Axis]:
+    """The two axes of a front: asked for, or the study's first two objectives."""
+    first, second = view.study.objectives[0].metric, view.study.objectives[1].metric
+    return metric_axis(view, x or first, "x"), metric_axis(view, y or second, "y")
+
+
+def _point(view: StudyView, point: Point) -> dict[str, Any]:
+    state = view.trials[point.trial].state.value
+    return {
+        "trial": point.trial,
+        "arm": point.arm,
+        "x": point.values[0],
+        "y": point.values[1],
+        "state": state,
+    }
+
+
+def front_answer(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
+    axes = chosen_axes(view, x, y)
+    points = points_of(candidates(view), axes)
+
+    def part(chosen: list[Point]) -> dict[str, Any]:
+        front = [_point(view, point) for point in nondominated(chosen, axes)]
+        return {"hypervolume": hypervolume(chosen, axes), "points": front}
+
+    return {
+        "x": axes[0].metric,
+        "y": axes[1].metric,
+        "goals": [axis.goal for axis in axes],
+        "reference_point": [axis.reference for axis in axes],
+        **part(points),
+        "arms": [{"name": arm.name, **part([p for p in points if p.arm == arm.name])} for arm in view.study.arms],
+    }
+
+
+def comparison_answer(view: StudyView) -> dict[str, Any]:
+    axes = objectives(view)
+    results = compare(candidates(view), [a.name for a in view.study.arms], view.study.seeds, axes)
+    arms = []
+    for result in results:
+        own = [t for t in view.trials.values() if t.planned.arm == result.name]
+        seconds = [t.training_seconds for t in own if t.training_seconds is not None]
+        arms.append(
+            {
+                "name": result.name,
+                "counts": view.counts(result.name),
+                "best": result.best,
+                "front_share": result.front_share,
+                "on_front": result.on_front,
+                "hypervolume": {
+                    "mean": result.hypervolume.mean,
+                    "half_width": result.hypervolume.half_width,
+                    "seeds": result.hypervolume.seeds,
+                    "all_seeds": result.hypervolume_all_seeds,
+                },
+                "training_seconds": sum(seconds),
+            }
+        )
+    return {
+        "study": view.id,
+        "state": view.state.value,
+        "seeds": len(view.study.seeds),
+        "objectives": [axis._asdict() for axis in axes],
+        "arms": arms,
+    }

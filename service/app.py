@@ -1,0 +1,134 @@
+"""The FastAPI app: routers, one error shape, a limit on bodies. Imports neither torch nor ray."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+from service.contract.errors import Detail, ParetoscopeError, TooLarge
+from service.contract.parsing import path_of
+from service.contract.study import Study
+from service.ray_jobs import RayJobs
+from service.routes import catalog, events, figures, health, pages, studies, trials
+from service.routes.dependencies import Parts, authorize
+from service.settings import Settings
+
+log = logging.getLogger("paretoscope.service")
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+
+def error_answer(status: int, code: str, message: str, details: list[Detail] | None = None) -> JSONResponse:
+    """The one error shape."""
+    listed = [detail.model_dump(exclude_none=True) for detail in details or []]
+    return JSONResponse({"error": {"code": code, "message": message, "details": listed}}, status_code=status)
+
+
+class BodyLimit:
+    """Refuses bodies over the limit, by their announced or their real size."""
+
+    def __init__(self, app: Any, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_report = scope["path"].endswith("/reports")
+        limit = self._settings.max_report_bytes if is_report else self._settings.max_study_bytes
+        answer = error_answer(413, TooLarge.code, f"the body is over the limit of {limit:,} bytes")
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if announced.isdigit() and int(announced) > limit:
+            await answer(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> MutableMapping[str, Any]:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise TooLarge(f"the body is over the limit of {limit:,} bytes")
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def _add_error_handlers(app: FastAPI) -> None:
+    @app.exception_handler(ParetoscopeError)
+    async def ours(request: Request, error: ParetoscopeError) -> JSONResponse:
+        return error_answer(error.status, error.code, error.message, error.details)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        details = [
+            Detail(path=path_of(tuple(e["loc"][1:])), message=f"{e['msg']}, got {e.get('input')!r}"[:300])
+            for e in error.errors()
+        ]
+        first = details[0]
+        return error_answer(422, "invalid_input", f"{first.path}: {first.message}", details)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "invalid_input")
+        answer = error_answer(error.status_code, code, f"{request.method} {request.url.path}: {error.detail}")
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        message = "an unexpected error in the service; its log has the details"
+        return error_answer(500, "internal", message)
+
+
+def _document_study(app: FastAPI) -> None:
+    """Study bodies are read by hand (JSON or YAML, with lines), so their schema is put in by hand."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = plain()
+            template = "#/components/schemas/{model}"
+            study = Study.model_json_schema(by_alias=True, ref_template=template)
+            parts = schema.setdefault("components", {}).setdefault("schemas", {})
+            parts.update(study.pop("$defs", {}))
+            parts["Study"] = study
+        return app.openapi_schema or {}
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def create_app(settings: Settings) -> FastAPI:
+    jobs = RayJobs(settings.ray_url, settings.ray_token) if settings.ray_url else None
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        parts = Parts(settings, jobs)
+        parts.wake.bind()
+        app.state.parts = parts
+        parts.launcher.start()
+        try:
+            yield
+        finally:
+            parts.wake.close()
+            parts.launcher.stop()
+            parts.store.close()
+
+    app = FastAPI(title="Paretoscope", version="0.1.0", lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
+    app.add_middleware(BodyLimit, settings=settings)
+    _add_error_handlers(app)
+    for router in (studies.router, trials.router, events.router, figures.router, catalog.router):
+        app.include_router(router, prefix="/api", dependencies=[Depends(authorize)])
+    app.include_router(health.router)
+    app.include_router(pages.router)
+    _document_study(app)
+    return app

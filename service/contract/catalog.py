@@ -1,0 +1,48 @@
+"""Everything a study may name, with its parameters: read off the contract, so it cannot fall behind it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from service.contract.data import Data
+from service.contract.metrics import METRICS
+from service.contract.models import Model
+from service.contract.problems import RATES, Problem
+from service.contract.strict import Strict
+from service.contract.study import GridSearch
+from service.contract.weightings import Weighting
+
+
+def _members(union: Any) -> list[type[Strict]]:
+    """The classes of a discriminated union, or the one class."""
+    args = get_args(union)
+    if not args:
+        return [union]
+    inner = get_args(args[0])
+    return list(inner) if inner else [args[0]]
+
+
+def _entry(kind: type[Strict]) -> dict[str, Any]:
+    return {
+        "name": kind.model_fields["name"].default,
+        "doc": " ".join((kind.__doc__ or "").split()),
+        "schema": kind.model_json_schema(),
+    }
+
+
+def catalog(figures: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "data": [_entry(kind) for kind in _members(Data)],
+        "models": [_entry(kind) for kind in _members(Model)],
+        "problems": [_entry(kind) for kind in _members(Problem)],
+        "rates": [{"name": name, "doc": doc, "schema": {}} for name, doc in RATES.items()],
+        "weightings": [_entry(kind) for kind in _members(Weighting)],
+        "searches": [_entry(GridSearch)],
+        "attacks": [],
+        "estimators": [
+            {"name": "prior-kl", "doc": "I(X;Z) ≤ KL to the prior: upper bound", "schema": {}},
+            {"name": "cross-entropy", "doc": "I(Z;Y) ≥ H(Y) − cross-entropy: lower bound", "schema": {}},
+        ],
+        "metrics": [{"name": name, **metric._asdict()} for name, metric in METRICS.items()],
+        "figures": figures,
+    }

@@ -1,0 +1,100 @@
+"""Information plane: I(Z;Y) against I(X;Z), one path per trial over its epochs, ends marked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from service.contract.events import TrialState
+from service.figures.pareto_front import labels_of
+from service.figures.style import arm_style, axis_layout, layout
+from service.store.views import StudyView
+
+X, Y = "i_xz_bits", "i_zy_bits"
+SMALLEST_BITS = 1e-2
+HOVER = "%{text}<br>I(X;Z) %{x:.3g} bits<br>I(Z;Y) %{y:.3g} bits<extra>%{fullData.name}</extra>"
+
+
+class Path(NamedTuple):
+    trial: str
+    label: str
+    epochs: list[int]
+    x: list[float]
+    y: list[float]
+    failed: bool
+
+
+class PlaneData(NamedTuple):
+    arms: list[tuple[str, list[Path]]]
+    seeds: int
+
+
+def plane_data(view: StudyView) -> PlaneData:
+    """Evaluated epochs with finite values; a failed trial keeps the path it had."""
+    labels = labels_of(view)
+    arms: dict[str, list[Path]] = {arm.name: [] for arm in view.study.arms}
+    for trial_id, trial in view.trials.items():
+        steps = [r for r in trial.reports if r.get(X) is not None and r.get(Y) is not None]
+        if steps:
+            arms[trial.planned.arm].append(
+                Path(
+                    trial_id,
+                    labels[trial_id],
+                    [int(step["epoch"] or 0) for step in steps],
+                    [max(float(step[X] or 0.0), SMALLEST_BITS) for step in steps],
+                    [float(step[Y] or 0.0) for step in steps],
+                    trial.state is TrialState.FAILED,
+                )
+            )
+    return PlaneData(list(arms.items()), len(view.study.seeds))
+
+
+def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
+    """Per arm one trace of all paths (gaps between trials) and one of the ends: few traces draw fast."""
+    traces: list[dict[str, Any]] = []
+    for i, (arm, paths) in enumerate(data.arms):
+        colour, symbol = arm_style(i)
+        lines_x: list[float | None] = []
+        lines_y: list[float | None] = []
+        for path in paths:
+            lines_x += [*path.x, None]
+            lines_y += [*path.y, None]
+        traces.append(
+            {
+                "type": "scattergl" if len(lines_x) > 20_000 else "scatter",
+                "mode": "lines",
+                "name": arm,
+                "legendgroup": arm,
+                "showlegend": False,
+                "x": lines_x,
+                "y": lines_y,
+                "line": {"color": colour, "width": 1},
+                "opacity": 0.35,
+                "hoverinfo": "skip",
+            }
+        )
+        ends = [path for path in paths if not path.failed]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": arm,
+                "legendgroup": arm,
+                "x": [path.x[-1] for path in ends],
+                "y": [path.y[-1] for path in ends],
+                "text": [f"{path.label} · epoch {path.epochs[-1]}" for path in ends],
+                "customdata": [path.trial for path in ends],
+                "hovertemplate": HOVER,
+                "marker": {"color": colour, "symbol": symbol, "size": 8},
+            }
+        )
+    xs = [x for _, paths in data.arms for path in paths for x in path.x]
+    ys = [y for _, paths in data.arms for path in paths for y in path.y]
+    trials = sum(len(paths) for _, paths in data.arms)
+    subtitle = f"I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split · {trials} trials" + (
+        " · one seed" if data.seeds == 1 else f" · {data.seeds} seeds"
+    )
+    return {"data": traces, "layout": layout(axis_layout(X, xs), axis_layout(Y, ys), subtitle, revision)}
+
+
+def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
+    return draw_plane(plane_data(view), view.id)

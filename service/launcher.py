@@ -1,0 +1,148 @@
+"""Hands studies to Ray: a queue, a limit of studies at once, cancelling, and recovery of drivers that died.
+
+One rule does most of it: compare what the log says should run with what Ray says does run.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from service.contract.errors import Conflict, NotFound, Unavailable
+from service.contract.events import StudyState
+from service.ray_jobs import RayJobs
+from service.settings import Settings
+from service.store.database import Store, StudyRow
+from service.store.views import Views
+
+log = logging.getLogger("paretoscope.launcher")
+
+TICK_SECONDS = 1.0
+IDLE_SECONDS = 10.0
+
+
+class Launcher:
+    """A thread that brings Ray in line with the log."""
+
+    def __init__(self, store: Store, views: Views, jobs: RayJobs | None, settings: Settings) -> None:
+        self._store, self._views, self._jobs, self._settings = store, views, jobs, settings
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._to_stop: set[str] = set()
+        self._problem: str | None = None
+        self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(timeout=10)
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def cancel(self, study_id: str) -> None:
+        """Log first, then end the processes: a crash in between is seen and finished by the next tick."""
+
+        def not_ended(state: StudyState) -> str | None:
+            return f"study {study_id} is {state.value} and cannot be cancelled" if state.is_ended() else None
+
+        with self._views.read(study_id) as view:
+            job = view.job
+        accepted, _ = self._store.append(study_id, [("service:cancelled", "study_cancelled", {})], not_ended)
+        if not accepted:
+            raise Conflict(f"study {study_id} is cancelled and cannot be cancelled")
+        if job is not None:
+            self._to_stop.add(job)
+        self.wake()
+
+    def _run(self) -> None:
+        self._forget_nothing()
+        while not self._stopping.is_set():
+            self._wake.clear()
+            busy = True
+            try:
+                busy = self._tick()
+                self._problem = None
+            except Unavailable as error:
+                if self._problem != error.message:
+                    log.warning("Ray cannot be reached, studies wait: %s", error.message)
+                self._problem = error.message
+            except Exception:
+                log.exception("the launcher met an unexpected error and goes on")
+            self._wake.wait(TICK_SECONDS if busy else IDLE_SECONDS)
+
+    def _forget_nothing(self) -> None:
+        """After a restart: jobs of studies that were cancelled just before the service died still have to end."""
+        for row in self._store.in_state(StudyState.CANCELLED):
+            with self._views.read(row.id) as view:
+                if view.job is not None:
+                    self._to_stop.add(view.job)
+
+    def _tick(self) -> bool:
+        """One round; returns whether anything is under way."""
+        jobs = self._jobs
+        if jobs is None:
+            return False
+        for job in sorted(self._to_stop):
+            self._end_job(jobs, job)
+        running = self._store.in_state(StudyState.RUNNING)
+        for row in running:
+            self._watch(jobs, row)
+        free = self._settings.studies_at_once - len(self._store.in_state(StudyState.RUNNING))
+        queued = self._store.in_state(StudyState.QUEUED)
+        for row in queued[: max(0, free)]:
+            if not jobs.alive():
+                raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
+            self._submit(jobs, row, reason=None)
+        return bool(running or queued or self._to_stop)
+
+    def _end_job(self, jobs: RayJobs, job: str) -> None:
+        status = jobs.status(job)
+        if status is None or status.is_ended():
+            self._to_stop.discard(job)
+        else:
+            jobs.stop(job)
+
+    def _watch(self, jobs: RayJobs, row: StudyRow) -> None:
+        """A running study whose driver is gone is started again, or failed after its last attempt."""
+        with self._views.read(row.id) as view:
+            job, fruitless = view.job or row.id, view.fruitless
+        status = jobs.status(job)
+        if status is not None and not status.is_ended():
+            return
+        # The driver's last reports may still be on their way in: look at the log once more.
+        if self._store.study(row.id).state is not StudyState.RUNNING:
+            return
+        why = f"its driver ended ({status.status.lower()}): {status.message}" if status else "Ray does not know its job"
+        if fruitless >= self._settings.driver_attempts:
+            reason = f"{why}; gave up after {fruitless} attempts that finished no trial"
+            self._append(row.id, f"service:failed:{job}", "study_failed", {"reason": reason[:4000]})
+            log.error("study %s failed: %s", row.id, reason)
+        else:
+            log.warning("study %s is started again: %s", row.id, why)
+            self._submit(jobs, row, reason=f"started again: {why}"[:4000])
+
+    def _submit(self, jobs: RayJobs, row: StudyRow, reason: str | None) -> None:
+        with self._views.read(row.id) as view:
+            attempt = view.attempt + 1
+        job = row.id if attempt == 1 else f"{row.id}-{attempt}"
+        body = {"job": job, "attempt": attempt, **({"reason": reason} if reason else {})}
+        if not self._append(row.id, f"service:started:{attempt}", "study_started", body):
+            return
+        env = {"PARETOSCOPE_URL": self._settings.own_url, "PARETOSCOPE_JOB": job}
+        if self._settings.token:
+            env["PARETOSCOPE_TOKEN"] = self._settings.token
+        try:
+            jobs.submit(job, f"python -m workers.run_study {row.id}", env)
+        except Conflict:
+            log.info("Ray has job %s already", job)
+
+    def _append(self, study_id: str, uid: str, kind: str, body: dict[str, object]) -> bool:
+        """False when the study was cancelled or deleted in the meantime."""
+        try:
+            return bool(self._store.append(study_id, [(uid, kind, body)])[0])
+        except (Conflict, NotFound):
+            return False

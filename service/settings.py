@@ -1,0 +1,36 @@
+"""Settings of the service: environment variables PARETOSCOPE_<NAME>, each with default and meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="PARETOSCOPE_", extra="ignore")
+
+    home: Path = Field(Path.home() / ".paretoscope", description="folder of the database, logs and Ray's files")
+    host: str = Field("127.0.0.1", description="address the service listens on")
+    port: int = Field(8000, description="port the service listens on")
+    url: str | None = Field(None, description="the service's address as drivers reach it; none: http://host:port")
+    token: str | None = Field(None, description="when set, every /api call needs it as a bearer token")
+    ray_url: str | None = Field(
+        None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
+    )
+    ray_token_path: Path | None = Field(None, description="file with Ray's authentication token")
+    studies_at_once: int = Field(2, ge=1, description="studies that run together; the others wait in the queue")
+    driver_attempts: int = Field(
+        3, ge=1, description="starts in a row that finish no trial before a study whose driver dies is failed"
+    )
+    max_study_bytes: int = Field(1_000_000, description="largest body of a request")
+    max_report_bytes: int = Field(16_000_000, description="largest body of a report batch")
+
+    @property
+    def own_url(self) -> str:
+        return self.url or f"http://{self.host}:{self.port}"
+
+    @property
+    def ray_token(self) -> str | None:
+        return self.ray_token_path.read_text().strip() if self.ray_token_path else None

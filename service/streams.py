@@ -1,0 +1,91 @@
+"""Waking the event streams: a commit in any thread wakes the asyncio waiters of that study."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from starlette.concurrency import run_in_threadpool
+
+from service.contract.errors import NotFound
+from service.contract.events import STATE_AFTER
+from service.store.database import Event, Store
+
+HEARTBEAT_SECONDS = 15.0
+BATCH = 1000
+
+
+class Wake:
+    """One asyncio.Event per waiting stream."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.closing = False
+
+    def bind(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def tell(self, study_id: str) -> None:
+        """Called from any thread, after a commit."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._set, study_id)
+
+    def close(self) -> None:
+        """End all streams: the service is going down."""
+        self.closing = True
+        for study_id in list(self._waiting):
+            self._set(study_id)
+
+    def _set(self, study_id: str) -> None:
+        for event in self._waiting.get(study_id, ()):
+            event.set()
+
+    def join(self, study_id: str) -> asyncio.Event:
+        event = asyncio.Event()
+        self._waiting.setdefault(study_id, set()).add(event)
+        return event
+
+    def leave(self, study_id: str, event: asyncio.Event) -> None:
+        self._waiting[study_id].discard(event)
+        if not self._waiting[study_id]:
+            del self._waiting[study_id]
+
+
+def as_sse(event: Event) -> str:
+    data = json.dumps(event.public(), ensure_ascii=False, allow_nan=False)
+    return f"id: {event.seq}\nevent: {event.kind}\ndata: {data}\n\n"
+
+
+async def stream(store: Store, wake: Wake, study_id: str, after: int) -> AsyncIterator[str]:
+    """Every event after `after`, once, in order; ends after the event that ends the study."""
+    signal = wake.join(study_id)
+    last = after
+    ended = False
+    yield ": paretoscope\n\n"
+    try:
+        while not wake.closing:
+            signal.clear()
+            batch = await run_in_threadpool(store.events, study_id, last, BATCH)
+            if batch:
+                last = batch[-1].seq
+                ended = batch[-1].kind in STATE_AFTER and STATE_AFTER[batch[-1].kind].is_ended()
+                yield "".join(as_sse(event) for event in batch)
+                if ended:
+                    return
+                continue
+            try:
+                if (await run_in_threadpool(store.study, study_id)).state.is_ended():
+                    # Nothing new and the study has ended: only a resume past its last event comes here.
+                    if not await run_in_threadpool(store.events, study_id, last, 1):
+                        return
+                    continue
+            except NotFound:
+                return
+            try:
+                await asyncio.wait_for(signal.wait(), HEARTBEAT_SECONDS)
+            except TimeoutError:
+                yield ": still here\n\n"
+    finally:
+        wake.leave(study_id, signal)
