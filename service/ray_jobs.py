@@ -61,7 +61,7 @@ class RayJobs:
         return JobStatus(str(body["status"]), body.get("message"))
 
     def stop(self, submission_id: str) -> bool:
-        """Ask Ray to end the job (SIGTERM, then SIGKILL); returns at once. False when there is nothing to stop."""
+        """Ask Ray to end the job (SIGTERM, then SIGKILL) without waiting. False when there is nothing to stop."""
         answer = self._call("POST", self._path(submission_id, "/stop"))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return False

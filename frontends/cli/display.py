@@ -8,7 +8,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from service.figures.style import arm_style
+from service.contract.palette import arm_style
 
 
 def duration(seconds: float | None) -> str:

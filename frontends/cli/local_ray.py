@@ -43,9 +43,9 @@ ENVIRONMENT = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_JOB_STOP_WAIT_TIME_S": "3",  # seconds from SIGTERM to SIGKILL when a study is cancelled
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # despite its name: without it Ray turns 127.0.0.1 into the public address
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # else 127.0.0.1 becomes the public address, here too
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",  # there is no other node that could take over
-    "RAY_prestart_worker_first_driver": "0",  # our drivers run no tasks; idle workers only take a core at start
+    "RAY_prestart_worker_first_driver": "0",  # our drivers run no tasks
 }
 
 
@@ -75,7 +75,7 @@ class Process(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalRay:
-    """A running Ray. Start it from the main thread: Linux ends it together with the thread that started it."""
+    """A running Ray. Start it from the main thread: Linux ends it with the thread that started it."""
 
     jobs_url: str
     address: str
@@ -185,7 +185,7 @@ class LocalRay:
         return processes_of(self.temp_dir, self.process.pid)
 
     def stop(self) -> None:
-        """End every process of this Ray, its jobs and workers included, and nothing else. May be called twice.
+        """End every process of this Ray, jobs and workers included, and nothing else. May be called twice.
 
         Bounded and free of locks and threads, so that a signal handler may call it.
         """
@@ -215,14 +215,14 @@ class LocalRay:
 
 
 def _environment(binaries: Path, token_path: Path, temp_dir: Path) -> dict[str, str]:
-    """Ours without another Ray's settings; jobs find this interpreter first."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("RAY_")}
+    """Ours without another Ray's settings or the service's secrets; jobs find this interpreter first."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("RAY_", "PARETOSCOPE_"))}
     path = os.pathsep.join([str(binaries), *filter(None, [kept.get("PATH", os.defpath)])])
     return {**kept, **ENVIRONMENT, "PATH": path, "RAY_AUTH_TOKEN_PATH": str(token_path), MARK: str(temp_dir)}
 
 
 def _temp_dir(home: Path) -> Path:
-    """Below the home, where logs are easy to find; a long home gets a short one of its own, removed at the end."""
+    """Below the home, where logs are easy to find; for a long home a short one, removed at the end."""
     below = home / "ray"
     if len(os.fsencode(below)) <= LONGEST_TEMP_DIR:
         return below
@@ -251,7 +251,7 @@ def _free_ports(count: int) -> list[int]:
 def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
     """The living processes that carry this Ray's mark, or descend from one that does, or from `root`.
 
-    Both are needed: some of Ray's processes overwrite their environment with a title, others leave their parent.
+    Both are needed: some of Ray's processes overwrite their environment with a title, others lose their parent.
     Empty where there is no /proc; Ray's own ways of ending its processes have to do there.
     """
     mark = f"{MARK}={temp_dir}".encode()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from service.contract.events import TrialState
+from service.contract.palette import arm_style
 from service.figures.pareto_front import labels_of
-from service.figures.style import arm_style, axis_layout, layout
+from service.figures.style import axis_layout, layout
 from service.store.views import StudyView
 
 X, Y = "i_xz_bits", "i_zy_bits"

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from service.analysis import Axis, Point, hypervolume, nondominated, points_of
 from service.answers import candidates, chosen_axes
-from service.figures.style import arm_style, axis_layout, layout, title_of
+from service.contract.palette import arm_style
+from service.figures.style import axis_layout, layout, title_of
 from service.store.views import StudyView
 
 

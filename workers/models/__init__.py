@@ -1,0 +1,39 @@
+"""Models with a leading member axis K. `workers.models.<name>` holds a class named as in the contract."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NamedTuple, Protocol
+
+from torch import Tensor
+
+from service.contract.models import Model as Spec
+from workers.data.streams import Seeds
+from workers.models.stack import Stack
+
+
+class Sizes(NamedTuple):
+    """What data and problem ask of a model: inputs, encoder outputs, code dimensions, classes."""
+
+    features: int
+    outputs: int
+    latent: int
+    classes: int
+
+
+class Model(Protocol):
+    """K models of one shape. The terms share the encoder; the head belongs to the prediction alone."""
+
+    encoder: Stack
+    head: Stack
+
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], …)
+
+    def decode(self, z: Tensor) -> Tensor: ...  # [K, B, latent] -> [K, B, classes]
+
+
+def build(spec: Spec, sizes: Sizes, seeds: Seeds) -> Model:
+    """The model that a study names, one member per seed."""
+    module = importlib.import_module(f"{__name__}.{spec.name.replace('-', '_')}")
+    model: Model = getattr(module, type(spec).__name__)(spec, sizes, seeds)
+    return model

@@ -1,0 +1,99 @@
+// The service: JSON, one error shape, a token when it asks for one, and whether it can be reached.
+
+import { h } from "./dom.js";
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    const error = body?.error ?? {};
+    super(error.message ?? `The service answered ${status}.`);
+    this.status = status;
+    this.details = error.details ?? [];
+  }
+}
+
+export class Offline extends Error {
+  constructor() {
+    super("The service cannot be reached.");
+  }
+}
+
+const watchers = new Set();
+let reachable = true;
+
+/** Calls back with true or false whenever the service is reached again, or lost. */
+export const onReachable = (act) => watchers.add(act);
+
+function setReachable(now) {
+  if (now === reachable) return;
+  reachable = now;
+  for (const act of watchers) act(now);
+}
+
+let asking = null;
+
+/** A small form for the token; shared by all calls that wait for it. */
+function askForToken() {
+  asking ??= new Promise((resolve) => {
+    const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, pattern: "[!-~]+" });
+    const form = h(
+      "form",
+      { method: "dialog" },
+      h("h2", {}, "This service needs its token"),
+      h("p", { class: "muted" }, "It stands in PARETOSCOPE_TOKEN where the service was started."),
+      h("label", {}, "Token ", input),
+      h("p", {}, h("button", { class: "primary" }, "Use this token")),
+    );
+    const dialog = h("dialog", { "aria-label": "Token" }, form);
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    form.addEventListener("submit", () => {
+      const secure = location.protocol === "https:" ? "; Secure" : "";
+      // Not encoded: the service compares the cookie as it stands, and the pattern leaves only what a cookie carries.
+      document.cookie = `paretoscope_token=${input.value}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
+      dialog.remove();
+      asking = null;
+      resolve();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+  return asking;
+}
+
+async function request(method, path, { body, type, headers = {} } = {}) {
+  for (;;) {
+    let answer;
+    try {
+      const sent = type ? { ...headers, "Content-Type": type } : headers;
+      answer = await fetch(path, { method, body, headers: sent, credentials: "same-origin" });
+    } catch {
+      setReachable(false);
+      throw new Offline();
+    }
+    if (answer.status === 502 || answer.status === 504) {
+      setReachable(false);
+      throw new Offline();
+    }
+    setReachable(true);
+    if (answer.status === 401) {
+      await askForToken();
+      continue;
+    }
+    if (answer.status === 204) return null;
+    const parsed = await answer.json().catch(() => null);
+    if (!answer.ok) throw new ApiError(answer.status, parsed);
+    return parsed;
+  }
+}
+
+export const get = (path) => request("GET", path);
+export const post = (path) => request("POST", path);
+export const remove = (path) => request("DELETE", path);
+export const postYaml = (path, text, headers) => request("POST", path, { body: text, type: "application/yaml", headers });
+
+/** Makes a retried submission safe. (crypto.randomUUID exists only on https and localhost.) */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export const studyPath = (id) => `/api/studies/${encodeURIComponent(id)}`;

@@ -1,0 +1,35 @@
+// One page, three views, chosen by the address. Links are ordinary links.
+
+import { onReachable } from "./api.js";
+import { h } from "./dom.js";
+import { bindToggle } from "./theme.js";
+
+const page = document.getElementById("page");
+const banner = document.getElementById("banner");
+
+function showCrumbs(...parts) {
+  const crumbs = document.getElementById("crumbs");
+  crumbs.replaceChildren(...parts.flatMap((part) => [h("span", { "aria-hidden": "true", class: "muted" }, "▸"), part]));
+}
+
+onReachable((reached) => {
+  banner.hidden = reached;
+  banner.textContent = reached ? "" : "Connection lost. Trying again …";
+});
+bindToggle(document.getElementById("theme"));
+
+const path = location.pathname.replace(/\/+$/, "") || "/";
+const studyId = path.startsWith("/studies/") ? decodeURIComponent(path.slice("/studies/".length)) : null;
+if (studyId !== null) {
+  const { showStudy } = await import("./study.js");
+  await showStudy(page, studyId, showCrumbs);
+} else if (path === "/new") {
+  document.getElementById("new-link").setAttribute("aria-current", "page");
+  showCrumbs(h("span", {}, "new study"));
+  const { showNew } = await import("./new.js");
+  await showNew(page);
+} else {
+  showCrumbs(h("span", {}, "studies"));
+  const { showList } = await import("./list.js");
+  await showList(page);
+}

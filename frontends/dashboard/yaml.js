@@ -1,0 +1,42 @@
+// A study's spec as YAML a person would write: blocks outside, short maps in braces.
+
+const WIDTH = 100;
+const PLAIN = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u;
+const NOT_TEXT = /^(true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
+
+function scalar(value) {
+  if (value === null) return "null";
+  if (typeof value !== "string") return String(value);
+  return PLAIN.test(value) && !NOT_TEXT.test(value) && value === value.trim() ? value : JSON.stringify(value);
+}
+
+function flow(value) {
+  if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
+  if (value !== null && typeof value === "object") {
+    return `{${Object.entries(value).map(([key, part]) => `${scalar(key)}: ${flow(part)}`).join(", ")}}`;
+  }
+  return scalar(value);
+}
+
+function block(value, indent) {
+  const pad = " ".repeat(indent);
+  if (Array.isArray(value)) {
+    return value.flatMap((part) => {
+      const line = flow(part);
+      const nested = part !== null && typeof part === "object" && Object.keys(part).length > 0;
+      const holdsMaps = nested && Object.values(part).some((inner) => inner !== null && typeof inner === "object");
+      if (!nested || (!holdsMaps && line.length + indent + 2 <= WIDTH)) return [`${pad}- ${line}`];
+      const inner = block(part, indent + 2);
+      return [`${pad}- ${inner[0].trimStart()}`, ...inner.slice(1)];
+    });
+  }
+  return Object.entries(value).flatMap(([key, part]) => {
+    const line = `${pad}${scalar(key)}: ${flow(part)}`;
+    const isListOfMaps = Array.isArray(part) && part.some((inner) => inner !== null && typeof inner === "object");
+    if (part === null || typeof part !== "object" || Object.keys(part).length === 0) return [line];
+    if (!isListOfMaps && line.length <= WIDTH) return [line];
+    return [`${pad}${scalar(key)}:`, ...block(part, indent + 2)];
+  });
+}
+
+export const toYaml = (spec) => `${block(spec, 0).join("\n")}\n`;

@@ -1,0 +1,39 @@
+"""Shared fixtures: one service without Ray, one with Ray, each started once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.processes import Running, service_alone, short_home, up
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Running]:
+    """The service without Ray: studies stay queued, events are posted by the tests."""
+    with short_home() as home, service_alone(home) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Running]:
+    """Ray and the service on this machine."""
+    with short_home() as home, up(home) as running:
+        yield running
+
+
+@pytest.fixture
+def spec() -> dict[str, Any]:
+    """A small study: two βs and MIB, two seeds, three epochs."""
+    return {
+        "name": "small",
+        "model": {"name": "mlp", "widths": [16], "latent": 4},
+        "training": {"epochs": 3, "batch_size": 256},
+        "seeds": [0, 1],
+        "arms": [
+            {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.1]}}},
+            {"name": "MIB", "weighting": {"name": "mib"}},
+        ],
+    }

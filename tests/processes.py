@@ -1,0 +1,110 @@
+"""Real processes for tests: the service alone, or Ray and the service as `paretoscope up` starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+BIN = Path(sys.executable).parent
+
+
+class Running(NamedTuple):
+    url: str
+    home: Path
+    process: subprocess.Popen[bytes]
+
+    def get(self, path: str, **params: Any) -> httpx.Response:
+        return httpx.get(self.url + path, params=params, timeout=30, trust_env=False)
+
+    def post(self, path: str, **arguments: Any) -> httpx.Response:
+        return httpx.post(self.url + path, timeout=30, trust_env=False, **arguments)
+
+    def log(self) -> str:
+        return (self.home / "service.log").read_text()
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = 60.0) -> Any:
+    """Wait for a condition, never for a time; the last answer is returned."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := condition():
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds:g} s for: {what}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def short_home() -> Iterator[Path]:
+    home = Path(tempfile.mkdtemp(prefix="ps-", dir="/tmp"))
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=2, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def environment(**settings: str) -> dict[str, str]:
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("PARETOSCOPE_")}
+    return {**plain, **settings}
+
+
+@contextmanager
+def service_alone(home: Path, port: int | None = None, **settings: str) -> Iterator[Running]:
+    """`python -m service`, without Ray unless the settings name one."""
+    port = port or free_port()
+    url = f"http://127.0.0.1:{port}"
+    settings = {"PARETOSCOPE_HOME": str(home), "PARETOSCOPE_PORT": str(port), **settings}
+    with (home / "service.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service"], env=environment(**settings), stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        until(lambda: process.poll() is not None or _answers(f"{url}/healthz"), "the service answers")
+        assert process.poll() is None, (home / "service.log").read_text()
+        yield Running(url, home, process)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@contextmanager
+def up(home: Path, *arguments: str) -> Iterator[Running]:
+    """`paretoscope up`, ended by SIGTERM; it must end well."""
+    command = [str(BIN / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port()), *arguments]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, f"up ended with {process.wait(timeout=10)}"
+        yield Running(json.loads(line)["url"], home, process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(timeout=40)
+        if process.stdout is not None:
+            process.stdout.close()
+    assert code == 0

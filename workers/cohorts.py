@@ -1,0 +1,64 @@
+"""Which trials train together: a pure plan from trials and slots to cohorts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from math import ceil
+
+from service.contract.expansion import PlannedTrial
+
+# Beyond this a step costs as much per member as it does alone, and a lost worker loses more.
+LARGEST = 48
+
+Cohort = list[PlannedTrial]
+
+
+def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) -> list[Cohort]:
+    """Cohorts of trials that can train together, those with the most work first.
+
+    Sizes are even and such that every slot has work. `size`, the study's own wish, is the most members of a
+    cohort; without it the plan fills all slots in as few rounds as `LARGEST` allows.
+    """
+    if slots < 1:
+        raise ValueError(f"slots must be at least 1, got {slots}")
+    if not trials:
+        return []
+    most = size or _target(len(trials), slots)
+    groups: dict[Hashable, Cohort] = {}
+    for trial in trials:
+        groups.setdefault(_shape(trial), []).append(trial)
+    cohorts = [cohort for group in groups.values() for cohort in _cut(group, ceil(len(group) / most))]
+    while size is None and len(cohorts) < min(slots, len(trials)):
+        largest = max(cohorts, key=len)
+        cohorts.remove(largest)
+        cohorts.extend(_cut(largest, 2))
+    return sorted(cohorts, key=_work, reverse=True)
+
+
+def _shape(trial: PlannedTrial) -> Hashable:
+    """What the members of a cohort share. Weightings with and without Grams stay apart: the cheap ones must
+    not pay for what they do not use, or the arms' costs could not be compared."""
+    training = trial.training
+    return (
+        trial.problem.model_dump_json(),
+        trial.model.model_dump_json(),
+        (training.epochs, training.batch_size, training.optimizer),
+        trial.weighting.needs_gram,
+    )
+
+
+def _target(count: int, slots: int) -> int:
+    """Members per cohort when `count` trials fill all slots, in as few rounds as possible."""
+    rounds = ceil(count / (slots * LARGEST))
+    return ceil(count / (slots * rounds))
+
+
+def _cut(group: Cohort, parts: int) -> list[Cohort]:
+    """`parts` pieces whose sizes differ by at most one."""
+    bounds = [i * len(group) // parts for i in range(parts + 1)]
+    return [group[start:end] for start, end in pairwise(bounds)]
+
+
+def _work(cohort: Cohort) -> int:
+    return len(cohort) * cohort[0].training.epochs

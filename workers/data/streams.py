@@ -1,0 +1,38 @@
+"""Random numbers that depend only on a seed and a stream's name, never on the cohort a member trains in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+
+def generator(seed: int, stream: str) -> torch.Generator:
+    """A CPU generator for one seed and one purpose, e.g. `noise/3` for the latent noise of epoch 3."""
+    digest = hashlib.sha256(f"{seed}/{stream}".encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+
+
+class Seeds:
+    """The seeds of a cohort's members. Equal seeds share every draw (common random numbers)."""
+
+    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
+        self.distinct = list(dict.fromkeys(seeds))
+        self.members = len(seeds)
+        self.device = device
+        self._of_member = torch.tensor([self.distinct.index(s) for s in seeds], device=device)  # [K]
+
+    def draw(self, stream: str, one: Callable[[torch.Generator], Tensor]) -> Tensor:
+        """`one` drawn once per distinct seed: [S, …]."""
+        draws = [one(generator(seed, stream)) for seed in self.distinct]
+        return torch.stack(draws).to(self.device)
+
+    def spread(self, draws: Tensor) -> Tensor:
+        """[S, …] → [K, …], without a copy where none is needed."""
+        if len(self.distinct) == self.members:
+            return draws
+        if len(self.distinct) == 1:
+            return draws.expand(self.members, *draws.shape[1:])
+        return draws.index_select(0, self._of_member)

@@ -1,0 +1,48 @@
+"""Stacked ReLU multi-layer perceptrons."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from service.contract.models import Mlp as Spec
+from workers.data.streams import Seeds
+from workers.models import Sizes
+from workers.models.stack import Stack
+
+
+class Mlp:
+    """Encoder features → widths → outputs and head latent → head → classes, for K members at once.
+
+    Each layer is x W + b with W [K, in, out], b [K, 1, out], both from U(±1/√in) as in torch.nn.Linear.
+    """
+
+    def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
+        self.encoder = _layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder")
+        self.head = _layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
+
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (_forward(self.encoder.leaves, x),)
+
+    def decode(self, z: Tensor) -> Tensor:
+        return _forward(self.head.leaves, z)
+
+
+def _layers(widths: Sequence[int], seeds: Seeds, stream: str) -> Stack:
+    ends = list(itertools.pairwise(widths))
+    shapes = [shape for i, o in ends for shape in ((i, o), (1, o))]
+
+    def one(generator: torch.Generator) -> Tensor:
+        drawn = [(torch.rand((i + 1) * o, generator=generator) * 2 - 1) * i**-0.5 for i, o in ends]
+        return torch.cat(drawn)  # [P]
+
+    return Stack(seeds.spread(seeds.draw(stream, one)).clone(memory_format=torch.contiguous_format), shapes)
+
+
+def _forward(leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+    for i in range(0, len(leaves), 2):
+        x = torch.baddbmm(leaves[i + 1], x.relu() if i else x, leaves[i])  # [K, B, out]
+    return x

@@ -1,0 +1,30 @@
+"""Variational information bottleneck (Alemi et al. 2017)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from workers.problems.rates import Code
+
+
+class Rate:
+    """z = μ + σ ε with σ = softplus(ρ − 5), and the rate KL(N(μ, σ²) ‖ N(0, I)).
+
+    KL = Σ_d ½(μ² + σ² − 1) − ln σ, summed over latent dimensions: a mean would rescale β by 1/latent.
+    """
+
+    def outputs(self, latent: int) -> int:
+        return 2 * latent
+
+    def code(self, s: tuple[Tensor, ...]) -> Code:
+        mean, rho = s[0].chunk(2, dim=-1)
+        return Code(mean, functional.softplus(rho - 5))
+
+    def sample(self, code: Code, noise: Tensor) -> Tensor:
+        return torch.addcmul(code.mean, code.scale, noise)
+
+    def nats(self, code: Code) -> Tensor:
+        squares = torch.addcmul(code.mean.square(), code.scale, code.scale)
+        return (0.5 * (squares - 1) - code.scale.log()).sum(-1)

@@ -1,0 +1,61 @@
+"""What Ray Tune runs: one cohort, one report per epoch. Small and importable by name, so little is pickled."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from typing import Any, NamedTuple
+
+from service.contract.data import Data
+from service.contract.expansion import PlannedTrial
+from service.contract.study import Evaluation
+
+log = logging.getLogger(__name__)
+
+REPORT = "report"  # the key of our part in a Tune result
+
+
+class Plan(NamedTuple):
+    """All cohorts of a study and what they share; Ray keeps it once per node."""
+
+    cohorts: list[list[PlannedTrial]]
+    data: Data
+    evaluation: Evaluation
+    cpus: float
+
+
+def train_cohort(config: dict[str, Any], plan: Plan) -> None:
+    """Train the cohort `config["cohort"]`.
+
+    An exception would come again, so it is reported as its members' failure; only a process that dies is
+    left to Tune, which tries the cohort again.
+    """
+    members = plan.cohorts[config["cohort"]]
+    try:
+        _train(members, plan)
+    except Exception as error:
+        log.exception("cohort %s failed", config["cohort"])
+        last = traceback.format_exception_only(error)[-1].strip()
+        _send(None, {}, {trial.id: last for trial in members}, final=True)
+
+
+def _train(members: list[PlannedTrial], plan: Plan) -> None:
+    import ray
+    import torch
+
+    from workers.training import train
+
+    torch.set_num_threads(max(1, int(plan.cpus)))
+    device = torch.device("cuda" if ray.get_gpu_ids() else "cpu")
+    for report in train(members, plan.data, plan.evaluation, device):
+        _send(report.epoch, report.metrics, report.failures, report.final)
+
+
+def _send(
+    epoch: int | None, metrics: dict[str, dict[str, float | None]], failures: dict[str, str], final: bool
+) -> None:
+    """As one text: Tune keeps running statistics of every number it finds in a result."""
+    from ray import tune
+
+    tune.report({REPORT: json.dumps({"epoch": epoch, "metrics": metrics, "failures": failures, "final": final})})
