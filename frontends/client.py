@@ -45,6 +45,15 @@ class Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout, trust_env=False)
 
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def request(self, method: str, path: str, **arguments: Any) -> Any:
         try:
             response = self._http.request(method, path, **arguments)

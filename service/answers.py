@@ -7,6 +7,7 @@ from typing import Any
 from service.analysis import Axis, Point, axis_for, compare, hypervolume, nondominated, points_of
 from service.contract.errors import Detail, InvalidInput
 from service.contract.metrics import METRICS
+from service.contract.palette import arm_style
 from service.store.views import StudyView
 
 
@@ -28,6 +29,12 @@ def front_ids(view: StudyView) -> set[str]:
     return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
 
 
+def _look(index: int) -> dict[str, str]:
+    """Colour and marker of an arm, so that tables show what the figures draw."""
+    colour, symbol = arm_style(index)
+    return {"colour": colour, "symbol": symbol}
+
+
 def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
     axes = objectives(view)
     points = points_of(candidates(view), axes)
@@ -45,10 +52,11 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
         "arms": [
             {
                 "name": arm.name,
+                **_look(i),
                 "counts": view.counts(arm.name),
                 "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
             }
-            for arm in view.study.arms
+            for i, arm in enumerate(view.study.arms)
         ],
         "last_seq": view.seq,
     }
@@ -103,12 +111,13 @@ def comparison_answer(view: StudyView) -> dict[str, Any]:
     axes = objectives(view)
     results = compare(candidates(view), [a.name for a in view.study.arms], view.study.seeds, axes)
     arms = []
-    for result in results:
+    for i, result in enumerate(results):
         own = [t for t in view.trials.values() if t.planned.arm == result.name]
         seconds = [t.training_seconds for t in own if t.training_seconds is not None]
         arms.append(
             {
                 "name": result.name,
+                **_look(i),
                 "counts": view.counts(result.name),
                 "best": result.best,
                 "front_share": result.front_share,

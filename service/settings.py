@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -19,7 +19,8 @@ class Settings(BaseSettings):
     ray_url: str | None = Field(
         None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
     )
-    ray_token_path: Path | None = Field(None, description="file with Ray's authentication token")
+    ray_token: str | None = Field(None, description="Ray's authentication token")
+    ray_token_path: Path | None = Field(None, description="file with Ray's authentication token; goes before ray_token")
     studies_at_once: int = Field(2, ge=1, description="studies that run together; the others wait in the queue")
     driver_attempts: int = Field(
         3, ge=1, description="starts in a row that finish no trial before a study whose driver dies is failed"
@@ -31,6 +32,8 @@ class Settings(BaseSettings):
     def own_url(self) -> str:
         return self.url or f"http://{self.host}:{self.port}"
 
-    @property
-    def ray_token(self) -> str | None:
-        return self.ray_token_path.read_text().strip() if self.ray_token_path else None
+    @model_validator(mode="after")
+    def _read_ray_token(self) -> Settings:
+        if self.ray_token_path is not None:
+            self.ray_token = self.ray_token_path.read_text().strip()
+        return self

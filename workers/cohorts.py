@@ -24,15 +24,15 @@ def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) ->
         raise ValueError(f"slots must be at least 1, got {slots}")
     if not trials:
         return []
-    most = size or _target(len(trials), slots)
     groups: dict[Hashable, Cohort] = {}
     for trial in trials:
         groups.setdefault(_shape(trial), []).append(trial)
-    cohorts = [cohort for group in groups.values() for cohort in _cut(group, ceil(len(group) / most))]
-    while size is None and len(cohorts) < min(slots, len(trials)):
-        largest = max(cohorts, key=len)
-        cohorts.remove(largest)
-        cohorts.extend(_cut(largest, 2))
+    wanted = 0 if size else min(len(trials), slots * ceil(len(trials) / (slots * LARGEST)))
+    most = size or ceil(len(trials) / wanted)
+    parts = {shape: ceil(len(group) / most) for shape, group in groups.items()}
+    while sum(parts.values()) < wanted:
+        parts[max(groups, key=lambda shape: len(groups[shape]) / parts[shape])] += 1
+    cohorts = [cohort for shape, group in groups.items() for cohort in _cut(group, parts[shape])]
     return sorted(cohorts, key=_work, reverse=True)
 
 
@@ -46,12 +46,6 @@ def _shape(trial: PlannedTrial) -> Hashable:
         (training.epochs, training.batch_size, training.optimizer),
         trial.weighting.needs_gram,
     )
-
-
-def _target(count: int, slots: int) -> int:
-    """Members per cohort when `count` trials fill all slots, in as few rounds as possible."""
-    rounds = ceil(count / (slots * LARGEST))
-    return ceil(count / (slots * rounds))
 
 
 def _cut(group: Cohort, parts: int) -> list[Cohort]:

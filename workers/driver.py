@@ -18,6 +18,7 @@ import ray
 from ray import tune
 from ray.tune import Callback, FailureConfig, RunConfig, Stopper, TuneConfig, Tuner
 from ray.tune.experiment import Trial
+from ray.tune.result import HOSTNAME, NODE_IP
 
 from service.contract.expansion import PlannedTrial
 from service.contract.study import Resources, Study
@@ -39,6 +40,7 @@ TUNE_ENVIRONMENT = {
     "TUNE_FORCE_TRIAL_CLEANUP_S": "3",  # a worker in a long epoch is not waited for when the study stops
     "TUNE_PRINT_ALL_TRIAL_ERRORS": "0",
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",  # it prints a table even at verbose=0
 }
 
 
@@ -88,8 +90,9 @@ class Recorder(_NotSaved, Callback):
 
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
+        host = _host(trial)
         for member in self._of(trial):
-            self._reporter.trial_started(member)
+            self._reporter.trial_started(member, host)
 
     @_never_raises
     def on_trial_result(
@@ -123,6 +126,12 @@ class Recorder(_NotSaved, Callback):
         return self._members[trial.config["cohort"]]
 
 
+def _host(trial: Trial) -> str | None:
+    """Name and address of the node the trial runs on; none when its process has died at once."""
+    said = trial.last_result  # before the first report: what its process told about itself
+    return f"{said[HOSTNAME]}/{said[NODE_IP]}" if NODE_IP in said else None
+
+
 def _last_line(trial: Trial) -> str:
     """Tune writes a traceback to a file; its last line says what happened."""
     lines = Path(trial.error_file).read_text().split("\n") if trial.error_file else []
@@ -154,6 +163,7 @@ def run(study: Study, trials: Sequence[PlannedTrial], reporter: Reporter, deadli
     if not cohorts:
         return None
     os.environ.update(TUNE_ENVIRONMENT)
+    logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
     shared = Plan(cohorts, study.data, study.evaluation, resources.cpus)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}

@@ -12,7 +12,7 @@ from workers.data.streams import Seeds
 from workers.models import Model
 from workers.problems import Problem
 
-CHUNK = 2**14  # examples × members at once
+ROWS = 256  # examples at once: memory stays near that of a training batch, and noise is drawn in these blocks
 
 
 class Measured(NamedTuple):
@@ -31,18 +31,17 @@ def measure(
 
     The noise of sample j is its seed's, the same at every epoch, so that curves do not jitter by it.
     """
-    noise = [_noise(problem, len(x), seeds, f"{stream}/{j}") for j in range(samples)]  # [S, N, latent] each
     totals = torch.zeros(3, seeds.members, device=x.device, dtype=torch.float64)
-    rows = max(1, CHUNK // seeds.members)
-    for start in range(0, len(x), rows):
-        part = slice(start, start + rows)
+    for start in range(0, len(x), ROWS):
+        part = slice(start, start + ROWS)
         xs = x[part].expand(seeds.members, -1, -1)
         ys = y[part].expand(seeds.members, -1)[..., None]  # [K, B, 1]
         s = model.encode(xs)
         mean = torch.zeros(())
         cross_entropy = torch.zeros(())
-        for eps in noise:
-            log_q = problem.logits(model, s, seeds.spread(eps[:, part])).log_softmax(-1)
+        for j in range(samples):
+            noise = _noise((xs.shape[1], problem.latent), seeds, f"{stream}/{j}/{start}")
+            log_q = problem.logits(model, s, noise).log_softmax(-1)  # [K, B, classes]
             cross_entropy = cross_entropy - log_q.gather(-1, ys).sum((1, 2)) / samples
             mean = mean + log_q.exp()
         hits = (mean.argmax(-1, keepdim=True) == ys).sum((1, 2))
@@ -66,5 +65,5 @@ def i_zy_bits(measured: Measured, y: Tensor) -> Tensor:
     return (entropy - measured.cross_entropy) / math.log(2)
 
 
-def _noise(problem: Problem, count: int, seeds: Seeds, stream: str) -> Tensor:
-    return seeds.draw(stream, lambda g: torch.randn(count, problem.latent, generator=g))
+def _noise(shape: tuple[int, int], seeds: Seeds, stream: str) -> Tensor:
+    return seeds.spread(seeds.draw(stream, lambda g: torch.randn(shape, generator=g)))  # [K, B, latent]

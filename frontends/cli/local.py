@@ -9,16 +9,19 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import FrameType, TracebackType
 
 import httpx
 
-from frontends.cli.local_ray import LocalRay
+from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay
 
 PREFERRED_PORT = 8000
 READY_SECONDS = 60.0
+RESTARTS = 5
+RESTARTS_WITHIN_SECONDS = 60.0
 
 
 class LocalError(Exception):
@@ -48,6 +51,61 @@ def _free_port(host: str, preferred: int) -> int:
     raise LocalError(f"no free port on {host}")
 
 
+class ServiceKeeper(threading.Thread):
+    """Starts the service, and starts it again when it dies: the log on disk is the truth, a study goes on.
+
+    All starts come from this one thread, as Linux ends the service together with the thread that started it.
+    """
+
+    def __init__(self, environment: dict[str, str], home: Path) -> None:
+        super().__init__(name="service-keeper", daemon=True)
+        self._environment, self._home = environment, home
+        self._ending = threading.Event()
+        self.given_up: str | None = None
+
+    def run(self) -> None:
+        starts: list[float] = []
+        while not self._ending.is_set():
+            starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
+            if len(starts) > RESTARTS:
+                tail = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n" + "\n".join(tail)
+                return
+            starts.append(time.monotonic())
+            process = self._start()
+            while process.poll() is None and not self._ending.wait(0.1):
+                pass
+            if process.poll() is None:
+                self._stop(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with (self._home / "service.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", DIE_WITH_PARENT, str(os.getpid()), sys.executable, "-m", "service"],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        note = {"url": self._environment["PARETOSCOPE_URL"], "pid": process.pid}
+        (self._home / "service.json").write_text(json.dumps(note))
+        return process
+
+    @staticmethod
+    def _stop(process: subprocess.Popen[bytes]) -> None:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(timeout=5)
+
+    def end(self) -> None:
+        self._ending.set()
+        self.join(timeout=20)
+
+
 class Local:
     """A context: inside it Ray and the service run; at its end everything it started is gone."""
 
@@ -55,7 +113,7 @@ class Local:
         self.home = home.expanduser().resolve()
         self._host, self._port, self._token, self._cpus = host, port, token, cpus
         self._ray: LocalRay | None = None
-        self._service: subprocess.Popen[bytes] | None = None
+        self._keeper: ServiceKeeper | None = None
         self.url = ""
 
     def __enter__(self) -> Local:
@@ -89,16 +147,8 @@ class Local:
             "PARETOSCOPE_RAY_TOKEN_PATH": str(self._ray.token_path),
             **({"PARETOSCOPE_TOKEN": self._token} if self._token else {}),
         }
-        with (self.home / "service.log").open("ab") as log:
-            self._service = subprocess.Popen(
-                [sys.executable, "-m", "service"],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        (self.home / "service.json").write_text(json.dumps({"url": self.url, "pid": self._service.pid}))
+        self._keeper = ServiceKeeper(environment, self.home)
+        self._keeper.start()
 
     def _wait_ready(self) -> None:
         end = time.monotonic() + READY_SECONDS
@@ -116,13 +166,9 @@ class Local:
         raise LocalError(f"the service was not ready after {READY_SECONDS:g} s: {said}")
 
     def check(self) -> None:
-        """Raise when the service has ended by itself."""
-        if self._service is not None and self._service.poll() is not None:
-            tail = (self.home / "service.log").read_text(errors="replace").splitlines()[-8:]
-            raise LocalError(
-                f"the service ended with code {self._service.returncode}; the end of {self.home / 'service.log'}:\n"
-                + "\n".join(tail)
-            )
+        """Raise when a part has ended for good."""
+        if self._keeper is not None and self._keeper.given_up:
+            raise LocalError(self._keeper.given_up)
         if self._ray is not None and self._ray.process.poll() is not None:
             raise LocalError(f"Ray ended by itself; see {self.home / 'ray.log'}")
 
@@ -135,13 +181,8 @@ class Local:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._service is not None and self._service.poll() is None:
-            self._service.terminate()
-            try:
-                self._service.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self._service.kill()
-                self._service.wait(timeout=5)
+        if self._keeper is not None:
+            self._keeper.end()
         if self._ray is not None:
             self._ray.stop()
         (self.home / "service.json").unlink(missing_ok=True)

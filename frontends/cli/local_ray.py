@@ -215,9 +215,13 @@ class LocalRay:
 
 
 def _environment(binaries: Path, token_path: Path, temp_dir: Path) -> dict[str, str]:
-    """Ours without another Ray's settings or the service's secrets; jobs find this interpreter first."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("RAY_", "PARETOSCOPE_"))}
-    path = os.pathsep.join([str(binaries), *filter(None, [kept.get("PATH", os.defpath)])])
+    """Ours without another Ray's settings or the service's secrets; jobs find this interpreter first.
+
+    Some twenty processes import the same modules: without bytecode Ray starts in 20 s instead of 8 s.
+    """
+    foreign = ("RAY_", "PARETOSCOPE_", "PYTHONDONTWRITEBYTECODE")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+    path = os.pathsep.join([str(binaries), kept.get("PATH", os.defpath)])
     return {**kept, **ENVIRONMENT, "PATH": path, "RAY_AUTH_TOKEN_PATH": str(token_path), MARK: str(temp_dir)}
 
 

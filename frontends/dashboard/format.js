@@ -39,14 +39,14 @@ export function percent(share) {
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return NONE;
   const whole = Math.round(seconds);
+  if (seconds === 0) return "0 s";
   if (whole < 60) return seconds < 9.95 ? `${seconds.toFixed(1)} s` : `${whole} s`;
   const pad = (part) => String(part).padStart(2, "0");
   const minutes = Math.floor(whole / 60);
   return minutes < 60 ? `${minutes} m ${pad(whole % 60)} s` : `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`;
 }
 
-/** Time left: whole seconds, they count down. */
-export const left = (seconds) => `${duration(Math.max(10, seconds))} left`.replace(/^10 s/, seconds <= 10 ? "under 10 s" : "10 s");
+export const left = (seconds) => (seconds < 10 ? "under 10 s left" : `${duration(Math.round(seconds))} left`);
 
 /** "14:03" today, "2 Oct, 14:03" before. */
 export function moment(iso) {
@@ -61,6 +61,8 @@ export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${c
 
 /** "weighting.beta" -> "β". */
 export const configLabel = (key) => key.split(".").at(-1).replace(/^beta$/, "β").replaceAll("_", " ");
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const metricLabel = (metric) => (metric.unit ? `${metric.label} [${metric.unit}]` : metric.label);
 

@@ -8,10 +8,11 @@ from service.contract.events import TrialState
 from service.contract.palette import arm_style
 from service.figures.pareto_front import labels_of
 from service.figures.style import axis_layout, layout
-from service.store.views import StudyView
+from service.store.views import COLLAPSED_BELOW_BITS, StudyView
 
 X, Y = "i_xz_bits", "i_zy_bits"
 SMALLEST_BITS = 1e-2
+MANY = 300
 HOVER = "%{text}<br>I(X;Z) %{x:.3g} bits<br>I(Z;Y) %{y:.3g} bits<extra>%{fullData.name}</extra>"
 
 
@@ -29,6 +30,11 @@ class PlaneData(NamedTuple):
     seeds: int
 
 
+def _short(value: float | None) -> float:
+    """Four digits are more than a pixel shows, and a third of the bytes."""
+    return float(f"{value or 0.0:.4g}")
+
+
 def plane_data(view: StudyView) -> PlaneData:
     """Evaluated epochs with finite values; a failed trial keeps the path it had."""
     labels = labels_of(view)
@@ -41,8 +47,8 @@ def plane_data(view: StudyView) -> PlaneData:
                     trial_id,
                     labels[trial_id],
                     [int(step["epoch"] or 0) for step in steps],
-                    [max(float(step[X] or 0.0), SMALLEST_BITS) for step in steps],
-                    [float(step[Y] or 0.0) for step in steps],
+                    [max(_short(step[X]), SMALLEST_BITS) for step in steps],
+                    [_short(step[Y]) for step in steps],
                     trial.state is TrialState.FAILED,
                 )
             )
@@ -52,6 +58,8 @@ def plane_data(view: StudyView) -> PlaneData:
 def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
     """Per arm one trace of all paths (gaps between trials) and one of the ends: few traces draw fast."""
     traces: list[dict[str, Any]] = []
+    trials = sum(len(paths) for _, paths in data.arms)
+    many = trials > MANY
     for i, (arm, paths) in enumerate(data.arms):
         colour, symbol = arm_style(i)
         lines_x: list[float | None] = []
@@ -69,7 +77,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
                 "x": lines_x,
                 "y": lines_y,
                 "line": {"color": colour, "width": 1},
-                "opacity": 0.35,
+                "opacity": 0.2 if many else 0.35,
                 "hoverinfo": "skip",
             }
         )
@@ -85,16 +93,17 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
                 "text": [f"{path.label} · epoch {path.epochs[-1]}" for path in ends],
                 "customdata": [path.trial for path in ends],
                 "hovertemplate": HOVER,
-                "marker": {"color": colour, "symbol": symbol, "size": 8},
+                "marker": {"color": colour, "symbol": symbol, "size": 5 if many else 8, "opacity": 0.7 if many else 1.0},
             }
         )
-    xs = [x for _, paths in data.arms for path in paths for x in path.x]
+    # A collapsed code lies at zero on a linear axis; it is no reason for a log one.
+    xs = [x for _, paths in data.arms for path in paths for x in path.x if path.x[-1] >= COLLAPSED_BELOW_BITS]
     ys = [y for _, paths in data.arms for path in paths for y in path.y]
-    trials = sum(len(paths) for _, paths in data.arms)
+    x_axis, y_axis = ({"rangemode": "tozero", **axis_layout(m, values)} for m, values in ((X, xs), (Y, ys)))
     subtitle = f"I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split · {trials} trials" + (
         " · one seed" if data.seeds == 1 else f" · {data.seeds} seeds"
     )
-    return {"data": traces, "layout": layout(axis_layout(X, xs), axis_layout(Y, ys), subtitle, revision)}
+    return {"data": traces, "layout": layout(x_axis, y_axis, subtitle, revision)}
 
 
 def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from service.analysis import Axis, Point, hypervolume, nondominated, points_of
 from service.answers import candidates, chosen_axes
+from service.contract.metrics import METRICS
 from service.contract.palette import arm_style
 from service.figures.style import axis_layout, layout, title_of
 from service.store.views import StudyView
@@ -100,8 +101,8 @@ def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
             )
     drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
     subtitle = (
-        f"{'less' if x.goal == 'minimize' else 'more'} {x.metric} and "
-        f"{'less' if y.goal == 'minimize' else 'more'} {y.metric} is better · {len(drawn)} trials · "
+        f"{'less' if x.goal == 'minimize' else 'more'} {METRICS[x.metric].label} and "
+        f"{'less' if y.goal == 'minimize' else 'more'} {METRICS[y.metric].label} is better · {len(drawn)} trials · "
         f"reference point ({x.reference:g}, {y.reference:g})" + (" · one seed" if data.seeds == 1 else "")
     )
     return {

@@ -48,7 +48,11 @@ def arm(**change: Any) -> list[dict[str, Any]]:
             ["from must be below to"],
         ),
         (
-            {"arms": arm(weighting={"name": "fixed", "beta": {"grid": {"from": 0, "to": 1.0, "count": 3, "scale": "log"}}})},
+            {
+                "arms": arm(
+                    weighting={"name": "fixed", "beta": {"grid": {"from": 0, "to": 1.0, "count": 3, "scale": "log"}}}
+                )
+            },
             "arms[0].weighting.beta.grid",
             ["above 0"],
         ),
@@ -78,13 +82,23 @@ def test_a_bad_study_names_path_rule_and_value(change: dict[str, Any], path: str
 
 def test_a_grid_over_the_limit_is_refused_before_it_is_built() -> None:
     million = {"grid": {"from": 0.0, "to": 1.0, "count": 1000}}
-    arms = [{**ARM, "weighting": {"name": "fixed", "beta": million}, "training": {"learning_rate": {"grid": {"from": 0.1, "to": 1.0, "count": 1000}}}}]
+    arms = [
+        {
+            **ARM,
+            "weighting": {"name": "fixed", "beta": million},
+            "training": {"learning_rate": {"grid": {"from": 0.1, "to": 1.0, "count": 1000}}},
+        }
+    ]
     assert broken(arms=arms) == [("limits.trials", "the study expands to 1,000,000 trials, over limits.trials = 500")]
     assert broken(limits={"trials": 10**6})[0][0] == "limits.trials"
 
 
 def test_all_errors_are_told_at_once() -> None:
-    assert {path for path, _ in broken(seeds=[], name=3, arms=[{"name": "b"}])} == {"seeds", "name", "arms[0].weighting"}
+    assert {path for path, _ in broken(seeds=[], name=3, arms=[{"name": "b"}])} == {
+        "seeds",
+        "name",
+        "arms[0].weighting",
+    }
 
 
 def test_yaml_errors_carry_their_line() -> None:
@@ -101,7 +115,9 @@ def test_yaml_numbers_may_be_written_as_people_write_them() -> None:
     assert study.arms[0].weighting.beta == 1e-3  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "3", "a: &x [1]\nb: *x", "\x00", "{" * 5000, "name: !!python/object:os.system {}"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "3", "a: &x [1]\nb: *x", "\x00", "{" * 5000, "name: !!python/object:os.system {}"]
+)
 def test_texts_that_are_no_study_are_refused(text: str) -> None:
     for kind in ("yaml", "json"):
         with pytest.raises(InvalidInput):

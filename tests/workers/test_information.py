@@ -46,6 +46,17 @@ def test_label_information_uses_the_measured_entropy() -> None:
     assert information.i_xz_bits(nats).item() == pytest.approx(3)
 
 
+def _draw(cohort: Seeds, stream: str, count: int) -> Tensor:
+    """Noise of a whole split, block by block."""
+    starts = range(0, count, information.ROWS)
+    sizes = {start: min(information.ROWS, count - start) for start in starts}
+    blocks = [
+        cohort.draw(f"{stream}/{start}", lambda g, size=size: torch.randn(size, 4, generator=g))  # type: ignore[misc]
+        for start, size in sizes.items()
+    ]
+    return cohort.spread(torch.cat(blocks, dim=1))
+
+
 def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Measured, Measured]:
     problem = problems.build(Bottleneck(), 4)
     cohort = Seeds(seeds, CPU)
@@ -55,10 +66,7 @@ def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Meas
     found = information.measure(model, problem, x, y, seeds=cohort, stream="test", samples=samples)
     with torch.no_grad():
         s = model.encode(x.expand(len(seeds), -1, -1))
-        draws = [
-            cohort.spread(cohort.draw(f"test/{j}", lambda g: torch.randn(len(x), 4, generator=g)))
-            for j in range(samples)
-        ]
+        draws = [_draw(cohort, f"test/{j}", len(x)) for j in range(samples)]
         log_q = torch.stack([problem.logits(model, s, d).log_softmax(-1) for d in draws])  # [T, K, N, C]
         entropy = -log_q[:, :, torch.arange(len(x)), y].mean((0, 2))
         hits = log_q.exp().mean(0).argmax(-1) == y
@@ -66,9 +74,9 @@ def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Meas
     return found, by_hand
 
 
-@pytest.mark.parametrize("chunk", [2**14, 16])
-def test_measures_are_means_over_samples_whatever_the_chunk(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr(information, "CHUNK", chunk)
+@pytest.mark.parametrize("rows", [256, 16])
+def test_measures_are_means_over_blocks_and_samples(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(information, "ROWS", rows)
     g = torch.Generator().manual_seed(0)
     x, y = torch.randn(50, 6, generator=g), torch.randint(3, (50,), generator=g)
     found, by_hand = _by_hand(x, y, [1, 2, 1], samples=5)

@@ -44,7 +44,7 @@ def test_each_of_16_mixed_members_equals_training_it_alone(cohorts: Any) -> None
         for a, b in zip(alone, together, strict=True):
             expected = {m: v for m, v in a.metrics[trial.id].items() if m != "seconds"}
             found = {m: v for m, v in b.metrics[trial.id].items() if m != "seconds"}
-            assert found == pytest.approx(expected, rel=1e-4, abs=1e-5), trial.id
+            assert found == pytest.approx(expected, rel=1e-5, abs=1e-6), trial.id
 
 
 def test_members_with_different_seeds_differ(cohorts: Any) -> None:
@@ -72,7 +72,7 @@ def test_a_diverging_member_fails_alone(cohorts: Any, neighbour: Fixed | Mib) ->
                 {k: v for k, v in r.metrics[name].items() if k != "seconds"} for r in (w, t, o)
             )
             assert found == beside_tame
-            assert found == pytest.approx(alone, rel=1e-4, abs=1e-5)
+            assert found == pytest.approx(alone, rel=1e-5, abs=1e-6)
 
 
 def test_training_stops_when_all_members_have_failed(cohorts: Any) -> None:

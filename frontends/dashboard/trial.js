@@ -1,0 +1,138 @@
+// The detail panel of one trial: what it was, what became of it, and its learning curve.
+
+import { get, studyPath } from "./api.js";
+import { h, setText, swatch } from "./dom.js";
+import { configLabel, duration, metricLabel, moment, number, setting } from "./format.js";
+import { plotly, themed } from "./figures.js";
+import { onTheme } from "./theme.js";
+
+const CURVES = [
+  { axis: "y", metrics: ["accuracy", "train_accuracy"], title: "accuracy" },
+  { axis: "y2", metrics: ["i_xz_bits", "i_zy_bits"], title: "bits" },
+];
+const DASHES = ["solid", "dot"];
+
+/** Two small stacked plots over epochs: accuracy, and the information in bits; lines are labelled at their ends. */
+export function curveFigure(reports, colour, metrics) {
+  const data = [];
+  const annotations = [];
+  for (const { axis, metrics: names } of CURVES) {
+    names.forEach((name, i) => {
+      const steps = reports.filter((report) => report[name] !== null && report[name] !== undefined);
+      if (!steps.length) return;
+      const label = metrics.get(name)?.label ?? name;
+      const [x, y] = [steps.map((step) => step.epoch), steps.map((step) => step[name])];
+      data.push({
+        type: "scatter", mode: steps.length > 1 ? "lines" : "markers", x, y, yaxis: axis, name: label, showlegend: true,
+        line: { color: colour, width: 1.5, dash: DASHES[i] }, marker: { color: colour },
+        legend: axis === "y" ? "legend" : "legend2", hovertemplate: `epoch %{x}<br>${label} %{y:.3g}<extra></extra>`,
+      });
+    });
+  }
+  const legend = { orientation: "h", x: 0, yanchor: "bottom", font: { size: 11 } };
+  const layout = {
+    xaxis: { title: { text: "epoch" }, zeroline: false, anchor: "y2", rangemode: "tozero" },
+    yaxis: { domain: [0.58, 0.94], zeroline: false, nticks: 4 },
+    yaxis2: { domain: [0, 0.36], zeroline: false, title: { text: "bits" }, nticks: 4, rangemode: "tozero" },
+    legend: { ...legend, y: 0.95 },
+    legend2: { ...legend, y: 0.37 },
+    margin: { l: 44, r: 8, t: 4, b: 36 },
+    annotations,
+    hovermode: "closest",
+  };
+  return { data, layout };
+}
+
+function definitions(pairs) {
+  return h("dl", {}, pairs.flatMap(([term, value, title]) => [h("dt", { title }, term), h("dd", {}, value)]));
+}
+
+export class TrialDrawer {
+  constructor(study, metrics, onClose) {
+    this.path = studyPath(study.id);
+    this.looks = new Map(study.arms.map((arm) => [arm.name, arm]));
+    this.metrics = metrics;
+    this.onClose = onClose;
+    this.trial = null;
+    this.heading = h("h2", { tabindex: "-1" });
+    this.state = h("p", {});
+    this.facts = h("div", {});
+    this.curve = h("div", { class: "curve", role: "figure", "aria-label": "Learning curve" });
+    const close = h("button", { type: "button", onclick: () => this.close() }, "Close");
+    this.element = h(
+      "aside",
+      { class: "drawer", "aria-label": "Trial", hidden: true },
+      h("div", { class: "panel-head" }, this.heading, close),
+      this.state,
+      h("h3", {}, "Learning curve"),
+      this.curve,
+      this.facts,
+    );
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.element.hidden) this.close();
+    });
+    onTheme(() => this.#draw());
+  }
+
+  open(trial) {
+    this.opener = document.activeElement;
+    this.trial = trial;
+    this.element.hidden = false;
+    document.body.classList.add("with-drawer");
+    this.heading.focus({ preventScroll: true });
+  }
+
+  close() {
+    this.trial = null;
+    this.element.hidden = true;
+    document.body.classList.remove("with-drawer");
+    if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
+    this.onClose();
+  }
+
+  async refresh() {
+    if (this.trial === null) return;
+    const trial = await get(`${this.path}/trials/${encodeURIComponent(this.trial)}`);
+    if (trial.id !== this.trial) return;
+    this.shown = trial;
+    this.#write(trial);
+    await this.#draw();
+  }
+
+  #write(trial) {
+    const title = `${trial.arm} · seed ${trial.seed}`;
+    if (this.heading.textContent !== title) this.heading.replaceChildren(swatch(this.looks.get(trial.arm) ?? {}), title);
+    const collapsed = trial.collapsed ? ", collapsed: its code carries less than 0.05 bit" : "";
+    const front = trial.on_front ? ", on the front" : "";
+    const reason = trial.reason ? `: ${trial.reason}` : "";
+    setText(this.state, `${trial.state}${reason}${collapsed}${front}`);
+    this.state.className = trial.state === "failed" ? "bad" : "";
+    const config = Object.entries(trial.config).map(([key, value]) => [configLabel(key), setting(value), key]);
+    const metrics = Object.entries(trial.metrics).map(([name, value]) => {
+      const metric = this.metrics.get(name);
+      return [metric ? metricLabel(metric) : name, number(value), metric?.doc];
+    });
+    const facts = [
+      ["trial", trial.id],
+      ["training time", duration(trial.training_seconds)],
+      ["started", moment(trial.started_at)],
+      ["ended", moment(trial.ended_at)],
+      ...(trial.host ? [["host", trial.host]] : []),
+    ];
+    this.facts.replaceChildren(
+      h("h3", {}, "Last report"),
+      metrics.length ? definitions(metrics) : h("p", { class: "muted" }, "No report yet."),
+      h("h3", {}, "Configuration"),
+      definitions(config),
+      h("h3", {}, "Run"),
+      definitions(facts),
+    );
+  }
+
+  async #draw() {
+    if (this.trial === null || !this.shown) return;
+    const Plotly = await plotly();
+    const { data, layout } = curveFigure(this.shown.reports, this.looks.get(this.shown.arm)?.colour, this.metrics);
+    await Plotly.react(this.curve, data, themed(layout), { displayModeBar: false, responsive: true });
+  }
+}

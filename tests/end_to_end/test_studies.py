@@ -1,0 +1,187 @@
+"""Studies through the whole product: real HTTP, real Ray, real training."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from frontends.client import Client, StudyHandle
+from service.contract.metrics import METRICS
+from tests.processes import Running, until
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url) as client:
+        yield client
+
+
+def long(spec: dict[str, Any], epochs: int = 5000) -> dict[str, Any]:
+    return {**spec, "name": "long", "training": {**spec["training"], "epochs": epochs}}
+
+
+def listen(cluster: Running, study: StudyHandle, into: list[dict[str, Any]]) -> threading.Thread:
+    """`curl -N …/events`, in a thread, until the stream ends by itself."""
+
+    def read() -> None:
+        with httpx.stream(
+            "GET", f"{cluster.url}/api/studies/{study.id}/events", timeout=120, trust_env=False
+        ) as answer:
+            into.extend(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    return thread
+
+
+def processes_below(root: int) -> dict[int, str]:
+    """Living descendants of a process, with their command lines."""
+    parents, titles = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            status = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            titles[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if status[0] != "Z":
+            parents[int(folder.name)] = int(status[1])
+    found: dict[int, str] = {}
+    grown = {root}
+    while grown:
+        grown = {pid for pid, parent in parents.items() if parent in grown and pid not in found}
+        found |= {pid: titles[pid] for pid in grown}
+    return found
+
+
+def driver_of(cluster: Running, study: StudyHandle) -> list[int]:
+    below = processes_below(cluster.process.pid)
+    return [pid for pid, title in below.items() if f"run_study {study.id}" in title and "python" in title.split(" ")[0]]
+
+
+def training_processes(cluster: Running) -> list[str]:
+    return [
+        t
+        for t in processes_below(cluster.process.pid).values()
+        if t.startswith("ray::") and "IDLE" not in t and "JobSupervisor" not in t
+    ]
+
+
+def test_a_study_runs_and_every_watcher_sees_every_event_once(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(spec)
+    before: list[dict[str, Any]] = []
+    during: list[dict[str, Any]] = []
+    threads = [listen(cluster, study, before)]
+    until(lambda: study.read()["counts"]["running"], "a trial runs")
+    threads.append(listen(cluster, study, during))
+    study.wait(timeout=120)
+    for thread in threads:
+        thread.join(timeout=30)
+    after = list(study.events())
+    assert before == during == after
+    assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
+    kinds = [event["kind"] for event in after]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "study_queued": 1, "study_started": 1, "trial_started": 6, "report": 18, "trial_finished": 6, "study_finished": 1,
+    }  # fmt: skip
+    trials = study.trials()
+    assert {trial["state"] for trial in trials} == {"finished"}
+    for trial in trials:
+        assert set(trial["metrics"]) == set(METRICS) and trial["metrics"]["epoch"] == 3
+    low, high = (next(t for t in trials if t["config"].get("weighting.beta") == b) for b in (0.001, 0.1))
+    assert high["metrics"]["i_xz_bits"] < low["metrics"]["i_xz_bits"]
+    assert low["metrics"]["weight_info"] == pytest.approx(0.001)
+    assert study.front()["hypervolume"] > 0
+
+
+def test_two_studies_run_together_and_a_third_waits(client: Client, spec: dict[str, Any]) -> None:
+    one, two, three = (client.submit(long(spec, epochs=60)) for _ in range(3))
+    until(lambda: one.read()["state"] == two.read()["state"] == "running", "two run")
+    waiting = three.read()
+    assert (waiting["state"], waiting["queue_position"]) == ("queued", 1)
+    for study in (one, two, three):
+        study.wait(timeout=180)
+        assert study.read()["counts"]["finished"] == 6
+
+
+def test_cancelling_ends_every_process_and_keeps_the_results(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(long(spec))
+    until(lambda: study.read()["progress"] > 0, "the first report")
+    assert driver_of(cluster, study) and training_processes(cluster)
+    assert study.cancel()["state"] == "cancelled"
+    until(lambda: not driver_of(cluster, study) and not training_processes(cluster), "its processes are gone", 20)
+    state = study.read()
+    assert state["state"] == "cancelled" and state["counts"]["stopped"] > 0
+    assert any(trial["metrics"] for trial in study.trials())
+    assert list(study.events())[-1]["kind"] == "study_cancelled"
+
+
+def test_a_queued_study_is_cancelled_without_ever_running(client: Client, spec: dict[str, Any]) -> None:
+    busy = [client.submit(long(spec)) for _ in range(2)]
+    queued = client.submit(spec)
+    until(lambda: all(study.read()["state"] == "running" for study in busy), "two run")
+    assert queued.cancel()["state"] == "cancelled"
+    assert [event["kind"] for event in queued.events()] == ["study_queued", "study_cancelled"]
+    for study in busy:
+        study.cancel()
+
+
+def test_a_diverging_trial_fails_by_itself_with_a_reason(client: Client, spec: dict[str, Any]) -> None:
+    arms = [
+        {
+            "name": "a",
+            "weighting": {"name": "fixed", "beta": 0.01},
+            "training": {"optimizer": "sgd", "learning_rate": {"grid": [0.01, 1e9]}},
+        }
+    ]
+    study = client.submit({**spec, "arms": arms}).wait(timeout=120)
+    states = {(t["config"]["training.learning_rate"], t["state"]) for t in study.trials()}
+    assert states == {(0.01, "finished"), (1e9, "failed")}
+    assert all("non-finite" in t["reason"] for t in study.trials(state="failed"))
+    assert study.read()["counts"]["failed"] == 2
+
+
+def test_a_killed_driver_is_started_again_and_nothing_is_lost(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(long(spec, epochs=200))
+    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    for pid in driver_of(cluster, study):
+        os.kill(pid, signal.SIGKILL)
+    study.wait(timeout=180)
+    events = list(study.events())
+    assert [event["kind"] for event in events].count("study_started") == 2
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    for trial in study.trials():
+        assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 201))
+
+
+def test_a_killed_service_comes_back_and_the_study_goes_on(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(long(spec, epochs=200))
+    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    os.kill(json.loads((cluster.home / "service.json").read_text())["pid"], signal.SIGKILL)
+    study.wait(timeout=180)
+    events = list(study.events())
+    assert [event["kind"] for event in events].count("study_started") == 1
+    assert len([e for e in events if e["kind"] == "report"]) == 6 * 200
+
+
+def test_a_time_limit_ends_the_study_and_says_so(client: Client, spec: dict[str, Any]) -> None:
+    study = client.submit({**long(spec), "limits": {"seconds": 20}}).wait(timeout=120)
+    state = study.read()
+    assert state["state"] == "finished" and "time limit of 20 s" in state["reason"]

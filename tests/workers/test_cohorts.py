@@ -1,0 +1,102 @@
+"""The planner: every trial once, in even cohorts, with work for every slot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.contract.expansion import PlannedTrial, expand
+from service.contract.parsing import check_study
+from workers.cohorts import LARGEST, plan
+
+FIXED = {"name": "fixed", "beta": 0.1}
+MIB = {"name": "mib"}
+
+
+def trials(**arms: dict[str, Any]) -> list[PlannedTrial]:
+    """Arms by name; `seeds` of each is how many trials it has."""
+    found: list[PlannedTrial] = []
+    for name, arm in arms.items():
+        count = arm.pop("seeds")
+        body = {"name": "s", "seeds": list(range(count)), "arms": [{"name": name, **arm}], "limits": {"trials": 5000}}
+        found += expand(check_study(body))
+    return found
+
+
+def sizes(cohorts: list[list[PlannedTrial]]) -> list[int]:
+    return [len(cohort) for cohort in cohorts]
+
+
+@given(st.integers(0, 130), st.integers(0, 20), st.integers(0, 20), st.integers(1, 9), st.none() | st.integers(1, 60))
+def test_every_trial_is_in_exactly_one_cohort_of_its_kind(
+    cheap: int, gram: int, long: int, slots: int, size: int | None
+) -> None:
+    arms = {
+        "cheap": {"weighting": FIXED, "seeds": cheap},
+        "gram": {"weighting": MIB, "seeds": gram},
+        "long": {"weighting": FIXED, "training": {"epochs": 50}, "seeds": long},
+    }
+    planned = trials(**{name: arm for name, arm in arms.items() if arm["seeds"]})
+    cohorts = plan(planned, slots, size)
+
+    assert Counter(t.id for cohort in cohorts for t in cohort) == Counter(t.id for t in planned)
+    assert all(len({t.arm for t in cohort}) == 1 for cohort in cohorts)
+    assert all(1 <= len(cohort) <= (size or LARGEST) for cohort in cohorts)
+    if size is None:
+        assert len(cohorts) >= min(slots, len(planned))
+    work = [len(cohort) * cohort[0].training.epochs for cohort in cohorts]
+    assert work == sorted(work, reverse=True)
+
+
+@given(st.integers(1, 300), st.integers(1, 9))
+def test_cohorts_of_one_kind_are_even_and_fill_the_slots(count: int, slots: int) -> None:
+    found = sizes(plan(trials(one={"weighting": FIXED, "seeds": count}), slots))
+
+    assert max(found) - min(found) <= 1
+    assert len(found) == min(count, slots * ceil(count / (slots * LARGEST)))
+
+
+@pytest.mark.parametrize(
+    ("count", "slots", "size", "expected"),
+    [
+        (84, 2, None, [42, 42]),
+        (100, 2, None, [25, 25, 25, 25]),
+        (5, 4, None, [2, 1, 1, 1]),
+        (36, 2, 16, [12, 12, 12]),
+        (100, 1, 100, [100]),
+    ],
+)
+def test_sizes(count: int, slots: int, size: int | None, expected: list[int]) -> None:
+    planned = trials(one={"weighting": FIXED, "seeds": count})
+    assert sorted(sizes(plan(planned, slots, size)), reverse=True) == expected
+
+
+def test_a_large_arm_is_cut_so_that_a_small_one_does_not_leave_a_slot_idle() -> None:
+    planned = trials(grid={"weighting": FIXED, "seeds": 36}, mib={"weighting": MIB, "seeds": 3})
+    assert sizes(plan(planned, 2)) == [18, 18, 3]
+
+
+def test_different_models_batches_and_optimizers_train_apart() -> None:
+    planned = trials(
+        a={"weighting": FIXED, "seeds": 2},
+        b={"weighting": FIXED, "model": {"latent": 3}, "seeds": 2},
+        c={"weighting": FIXED, "training": {"batch_size": 7}, "seeds": 2},
+        d={"weighting": FIXED, "training": {"optimizer": "sgd"}, "seeds": 2},
+        e={"weighting": {"name": "fixed", "beta": 0.3}, "training": {"learning_rate": 0.1}, "seeds": 2},
+    )
+    arms = sorted("".join(sorted({t.arm for t in cohort})) for cohort in plan(planned, 1))
+    assert arms == ["ae", "b", "c", "d"]
+
+
+def test_nothing_to_train_is_no_cohort() -> None:
+    assert plan([], 2) == []
+
+
+def test_a_plan_needs_a_slot() -> None:
+    with pytest.raises(ValueError, match="slots must be at least 1, got 0"):
+        plan([], 0)
