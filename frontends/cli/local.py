@@ -57,9 +57,9 @@ class ServiceKeeper(threading.Thread):
     All starts come from this one thread, as Linux ends the service together with the thread that started it.
     """
 
-    def __init__(self, environment: dict[str, str], home: Path) -> None:
+    def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str]) -> None:
         super().__init__(name="service-keeper", daemon=True)
-        self._environment, self._home = environment, home
+        self._environment, self._home, self._note = environment, home, note
         self._ending = threading.Event()
         self.given_up: str | None = None
 
@@ -88,8 +88,7 @@ class ServiceKeeper(threading.Thread):
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        note = {"url": self._environment["PARETOSCOPE_URL"], "pid": process.pid}
-        (self._home / "service.json").write_text(json.dumps(note))
+        (self._home / "service.json").write_text(json.dumps({**self._note, "pid": process.pid}))
         return process
 
     @staticmethod
@@ -147,7 +146,8 @@ class Local:
             "PARETOSCOPE_RAY_TOKEN_PATH": str(self._ray.token_path),
             **({"PARETOSCOPE_TOKEN": self._token} if self._token else {}),
         }
-        self._keeper = ServiceKeeper(environment, self.home)
+        note = {"url": self.url, "ray_address": self._ray.address, "ray_token_path": str(self._ray.token_path)}
+        self._keeper = ServiceKeeper(environment, self.home, note)
         self._keeper.start()
 
     def _wait_ready(self) -> None:

@@ -60,7 +60,7 @@ export function moment(iso) {
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 /** "weighting.beta" -> "β". */
-export const configLabel = (key) => key.split(".").at(-1).replace(/^beta$/, "β").replaceAll("_", " ");
+export const configLabel = (key) => key.split(".").at(-1).replace(/^beta$/, "β").replace(/^mu$/, "μ").replaceAll("_", " ");
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 

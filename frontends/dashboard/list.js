@@ -38,8 +38,8 @@ function makeRow(study) {
     h("th", { scope: "row" }, h("a", { href: `/studies/${encodeURIComponent(study.id)}` }, study.name)),
     h("td", { class: "state" }),
     h("td", { class: "bar-cell" }, progressBar(), h("span", { class: "muted eta" })),
-    h("td", { class: "num" }),
-    h("td", { class: "num" }),
+    h("td", { class: "num trials-cell" }),
+    h("td", { class: "num failed-cell" }),
     h("td", { class: "wide arms-cell" }, arms),
     h("td", { class: "num wide", title: study.created_at }, moment(study.created_at)),
   );

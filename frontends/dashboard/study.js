@@ -4,7 +4,7 @@ import { get, post, remove, studyPath } from "./api.js";
 import { ArmsTable } from "./arms.js";
 import { confirmed, h, setText } from "./dom.js";
 import { FigurePanel } from "./figures.js";
-import { ENDED, metricLabel, plural, stateWords } from "./format.js";
+import { capital, ENDED, metricLabel, plural, stateWords } from "./format.js";
 import { progressBar, setProgress } from "./list.js";
 import { Live } from "./live.js";
 import { TrialDrawer } from "./trial.js";
@@ -52,7 +52,7 @@ class Head {
     const words = stateWords(study);
     setText(this.state, words);
     this.state.dataset.state = study.state;
-    setText(this.reason, study.reason ?? "");
+    setText(this.reason, capital(study.reason ?? ""));
     setProgress(this.bar, study);
     const ended = ENDED.includes(study.state);
     this.cancel.hidden = ended;

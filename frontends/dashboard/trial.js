@@ -2,7 +2,7 @@
 
 import { get, studyPath } from "./api.js";
 import { h, setText, swatch } from "./dom.js";
-import { configLabel, duration, metricLabel, moment, number, setting } from "./format.js";
+import { duration, metricLabel, moment, number, setting } from "./format.js";
 import { plotly, themed } from "./figures.js";
 import { onTheme } from "./theme.js";
 
@@ -15,7 +15,6 @@ const DASHES = ["solid", "dot"];
 /** Two small stacked plots over epochs: accuracy, and the information in bits; lines are labelled at their ends. */
 export function curveFigure(reports, colour, metrics) {
   const data = [];
-  const annotations = [];
   for (const { axis, metrics: names } of CURVES) {
     names.forEach((name, i) => {
       const steps = reports.filter((report) => report[name] !== null && report[name] !== undefined);
@@ -36,8 +35,7 @@ export function curveFigure(reports, colour, metrics) {
     yaxis2: { domain: [0, 0.36], zeroline: false, title: { text: "bits" }, nticks: 4, rangemode: "tozero" },
     legend: { ...legend, y: 0.95 },
     legend2: { ...legend, y: 0.37 },
-    margin: { l: 44, r: 8, t: 4, b: 36 },
-    annotations,
+    margin: { l: 44, r: 8, t: 4, b: 40 },
     hovermode: "closest",
   };
   return { data, layout };
@@ -107,10 +105,10 @@ export class TrialDrawer {
     const reason = trial.reason ? `: ${trial.reason}` : "";
     setText(this.state, `${trial.state}${reason}${collapsed}${front}`);
     this.state.className = trial.state === "failed" ? "bad" : "";
-    const config = Object.entries(trial.config).map(([key, value]) => [configLabel(key), setting(value), key]);
+    const config = Object.entries(trial.config).map(([key, value]) => [key, setting(value)]);
     const metrics = Object.entries(trial.metrics).map(([name, value]) => {
       const metric = this.metrics.get(name);
-      return [metric ? metricLabel(metric) : name, number(value), metric?.doc];
+      return [metric ? metricLabel(metric) : name, name === "epoch" ? setting(value) : number(value), metric?.doc];
     });
     const facts = [
       ["trial", trial.id],

@@ -103,7 +103,7 @@ export class TrialsTable {
     const metric = (name) => this.metrics.get(name) ?? { label: name, unit: "", doc: "" };
     this.columns = [
       { name: "arm", label: "Arm", value: (t) => t.arm },
-      ...keys.map((key) => ({ name: key, label: capital(configLabel(key)).replace("Β", "β"), title: key, num: true, value: (t) => t.config[key], show: setting })),
+      ...keys.map((key) => ({ name: key, label: configLabel(key), title: key, num: true, value: (t) => t.config[key], show: setting })),
       { name: "seed", label: "Seed", num: true, value: (t) => t.seed, show: String },
       { name: "state", label: "State", value: stateOf },
       ...this.metricNames.map((name) => {

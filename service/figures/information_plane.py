@@ -57,7 +57,8 @@ def plane_data(view: StudyView) -> PlaneData:
 
 def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
     """Per arm one trace of all paths (gaps between trials) and one of the ends: few traces draw fast."""
-    traces: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    marks: list[dict[str, Any]] = []  # drawn after all lines, so that no path covers an end
     trials = sum(len(paths) for _, paths in data.arms)
     many = trials > MANY
     for i, (arm, paths) in enumerate(data.arms):
@@ -67,7 +68,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
         for path in paths:
             lines_x += [*path.x, None]
             lines_y += [*path.y, None]
-        traces.append(
+        lines.append(
             {
                 "type": "scattergl" if len(lines_x) > 20_000 else "scatter",
                 "mode": "lines",
@@ -82,7 +83,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
             }
         )
         ends = [path for path in paths if not path.failed]
-        traces.append(
+        marks.append(
             {
                 "type": "scatter",
                 "mode": "markers",
@@ -103,7 +104,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
     subtitle = f"I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split · {trials} trials" + (
         " · one seed" if data.seeds == 1 else f" · {data.seeds} seeds"
     )
-    return {"data": traces, "layout": layout(x_axis, y_axis, subtitle, revision)}
+    return {"data": [*lines, *marks], "layout": layout(x_axis, y_axis, subtitle, revision)}
 
 
 def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:

@@ -74,7 +74,9 @@ class Started(NamedTuple):
     def is_healthy(self) -> bool:
         """Runs the file's healthcheck; a service that has ended will never be healthy."""
         assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.log()}"
-        done = subprocess.run(self.healthcheck, env=self.environment, cwd=self.home, capture_output=True, timeout=30)
+        done = subprocess.run(
+            self.healthcheck, check=False, env=self.environment, cwd=self.home, capture_output=True, timeout=30
+        )
         return done.returncode == 0
 
     def log(self) -> str:

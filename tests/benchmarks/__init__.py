@@ -1,0 +1,1 @@
+"""`make bench`: claims about speed, as ratios within one run."""
