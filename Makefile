@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: install demo test bench check browser clean
+.PHONY: install demo test bench check browser pictures clean
 
 install: .venv/installed
 
@@ -11,7 +11,7 @@ install: .venv/installed
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	touch $@
 
 demo: install
@@ -33,6 +33,9 @@ test: install browser check
 
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+pictures: install browser
+	$(BIN)/python -m tests.browser.pictures
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache

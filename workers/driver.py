@@ -133,9 +133,10 @@ def _host(trial: Trial) -> str | None:
 
 
 def _last_line(trial: Trial) -> str:
-    """Tune writes a traceback to a file; its last line says what happened."""
+    """Tune writes a traceback to a file; its last line says what happened, Ray's advice on it left out."""
     lines = Path(trial.error_file).read_text().split("\n") if trial.error_file else []
-    return next((line.strip() for line in reversed(lines) if line.strip()), "the worker process ended")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "the worker process died")
+    return f"tried {WORKER_DEATHS + 1} times: {said.partition(' Some common causes')[0]}"
 
 
 class _Until(_NotSaved, Stopper):

@@ -76,7 +76,7 @@ class ServiceKeeper(threading.Thread):
             while process.poll() is None and not self._ending.wait(0.1):
                 pass
             if process.poll() is None:
-                self._stop(process)
+                self._end_process(process)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self._home / "service.log").open("ab") as log:
@@ -92,7 +92,7 @@ class ServiceKeeper(threading.Thread):
         return process
 
     @staticmethod
-    def _stop(process: subprocess.Popen[bytes]) -> None:
+    def _end_process(process: subprocess.Popen[bytes]) -> None:
         process.terminate()
         try:
             process.wait(timeout=10)

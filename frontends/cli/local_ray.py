@@ -133,6 +133,7 @@ class LocalRay:
             *("--include-dashboard=true", f"--dashboard-host={HOST}", f"--dashboard-port={dashboard}"),
             *(f"--dashboard-agent-listen-port={agent}", f"--dashboard-agent-grpc-port={agent_grpc}"),
             *(f"--runtime-env-agent-port={environment}", f"--metrics-export-port={metrics}"),
+            *("--min-worker-port=0", "--max-worker-port=0"),  # any free one
             f"--object-store-memory={OBJECT_STORE_BYTES}",
             *([] if cpus is None else [f"--num-cpus={cpus}"]),
         ]

@@ -6,7 +6,6 @@ import { colours, isDark, onTheme } from "./theme.js";
 
 const CONFIG = {
   displaylogo: false,
-  responsive: true,
   displayModeBar: "hover",
   modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
 };
@@ -46,6 +45,12 @@ export function themed(layout) {
   };
 }
 
+/** Axes without numbers: there is nothing yet that they could measure. */
+function blank(layout) {
+  const quiet = { showticklabels: false, showgrid: false, ticks: "" };
+  return { ...layout, xaxis: { ...layout.xaxis, ...quiet }, yaxis: { ...layout.yaxis, ...quiet } };
+}
+
 /** Muted lines and points need more opacity on a dark page to be seen. */
 function lit(trace) {
   if (!isDark()) return trace;
@@ -76,6 +81,16 @@ function summary(title, figure) {
   return `${title}. ${figure.layout.meta?.subtitle ?? ""}. ${arms}`;
 }
 
+/** Follows its box: plotly itself only follows the window, and the box also shrinks beside an open trial. */
+export function followSize(plot) {
+  let width = plot.clientWidth;
+  new ResizeObserver(() => {
+    if (plot.clientWidth === width || plot.clientWidth === 0) return;
+    width = plot.clientWidth;
+    if (window.Plotly && plot.data) window.Plotly.Plots.resize(plot);
+  }).observe(plot);
+}
+
 export class FigurePanel {
   /** `address()` is the figure's URL now; `controls` stand beside the title. */
   constructor({ title, address, filename, controls = [], onPick }) {
@@ -95,6 +110,7 @@ export class FigurePanel {
       h("div", { class: "plot-box" }, this.plot, this.note),
     );
     onTheme(() => this.draw());
+    followSize(this.plot);
   }
 
   async refresh() {
@@ -120,7 +136,7 @@ export class FigurePanel {
     setAttr(this.plot, "aria-label", summary(this.title, this.figure));
     const isEmpty = data.every((trace) => !trace.x?.some((value) => value !== null));
     setText(this.note, isEmpty ? "Points appear with the first reports." : "");
-    await Plotly.react(this.plot, [...data.map(lit), ringOf(data, this.trial)], themed(layout), this.config);
+    await Plotly.react(this.plot, [...data.map(lit), ringOf(data, this.trial)], themed(isEmpty ? blank(layout) : layout), this.config);
     if (!this.listens) {
       this.listens = true;
       this.plot.on("plotly_click", (event) => {

@@ -8,6 +8,7 @@ const KINDS = [
   "study_cancelled", "trial_started", "report", "trial_finished", "trial_failed",
 ];
 const GAP = 1000;
+const LONGEST_GAP = 5000;
 const POLL = 5000;
 const POLL_WHEN_LOST = 2000;
 
@@ -140,7 +141,9 @@ export class Live {
     if ((this.studySeq ?? -1) < seq && due.length) rounds.push(this.#readStudy());
     const results = await Promise.allSettled(rounds);
     this.running = false;
-    this.gap = Math.max(GAP, 4 * (performance.now() - this.lastRun));
+    const took = performance.now() - this.lastRun;
+    this.gap = this.warm ? Math.min(LONGEST_GAP, Math.max(GAP, 2 * took)) : GAP;
+    this.warm = true; // the first round also waited for plotly.js
     const failed = results.some((result) => result.status === "rejected");
     if (!failed && this.panels.some((panel) => panel.inView && panel.seq < this.latest)) this.#ask();
     if (failed) this.#schedulePoll(POLL_WHEN_LOST);

@@ -3,7 +3,7 @@
 import { get, studyPath } from "./api.js";
 import { h, setText, swatch } from "./dom.js";
 import { duration, metricLabel, moment, number, setting } from "./format.js";
-import { plotly, themed } from "./figures.js";
+import { followSize, plotly, themed } from "./figures.js";
 import { onTheme } from "./theme.js";
 
 const CURVES = [
@@ -70,6 +70,7 @@ export class TrialDrawer {
       if (event.key === "Escape" && !this.element.hidden) this.close();
     });
     onTheme(() => this.#draw());
+    followSize(this.curve);
   }
 
   open(trial) {
@@ -131,6 +132,6 @@ export class TrialDrawer {
     if (this.trial === null || !this.shown) return;
     const Plotly = await plotly();
     const { data, layout } = curveFigure(this.shown.reports, this.looks.get(this.shown.arm)?.colour, this.metrics);
-    await Plotly.react(this.curve, data, themed(layout), { displayModeBar: false, responsive: true });
+    await Plotly.react(this.curve, data, themed(layout), { displayModeBar: false });
   }
 }

@@ -4,6 +4,14 @@ const WIDTH = 100;
 const PLAIN = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u;
 const NOT_TEXT = /^(true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
 
+// The order people write; keys that are not here follow as they came.
+const ORDER = [
+  "name", "data", "model", "training", "seeds", "objectives", "arms", "evaluation", "resources", "limits",
+  "problem", "weighting", "search", "metric", "goal", "from", "to", "count", "scale",
+];
+const place = (key) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length);
+const entries = (map) => Object.entries(map).sort(([a], [b]) => place(a) - place(b));
+
 function scalar(value) {
   if (value === null) return "null";
   if (typeof value !== "string") return String(value);
@@ -13,7 +21,7 @@ function scalar(value) {
 function flow(value) {
   if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
   if (value !== null && typeof value === "object") {
-    return `{${Object.entries(value).map(([key, part]) => `${scalar(key)}: ${flow(part)}`).join(", ")}}`;
+    return `{${entries(value).map(([key, part]) => `${scalar(key)}: ${flow(part)}`).join(", ")}}`;
   }
   return scalar(value);
 }
@@ -30,7 +38,7 @@ function block(value, indent) {
       return [`${pad}- ${inner[0].trimStart()}`, ...inner.slice(1)];
     });
   }
-  return Object.entries(value).flatMap(([key, part]) => {
+  return entries(value).flatMap(([key, part]) => {
     const line = `${pad}${scalar(key)}: ${flow(part)}`;
     const isListOfMaps = Array.isArray(part) && part.some((inner) => inner !== null && typeof inner === "object");
     if (part === null || typeof part !== "object" || Object.keys(part).length === 0) return [line];

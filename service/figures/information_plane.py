@@ -94,7 +94,12 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
                 "text": [f"{path.label} · epoch {path.epochs[-1]}" for path in ends],
                 "customdata": [path.trial for path in ends],
                 "hovertemplate": HOVER,
-                "marker": {"color": colour, "symbol": symbol, "size": 5 if many else 8, "opacity": 0.7 if many else 1.0},
+                "marker": {
+                    "color": colour,
+                    "symbol": symbol,
+                    "size": 5 if many else 8,
+                    "opacity": 0.7 if many else 1.0,
+                },
             }
         )
     # A collapsed code lies at zero on a linear axis; it is no reason for a log one.

@@ -29,7 +29,7 @@ class FrontData(NamedTuple):
 def label_of(config: dict[str, Any], seed: int, varied: set[str]) -> str:
     """`β 0.01 · seed 2`: what tells this trial from its neighbours."""
     parts = [
-        f"{key.split('.')[-1].replace('beta', 'β')} {value:g}"
+        f"{key.split('.')[-1].replace('beta', 'β')} {value:.4g}"
         if isinstance(value, (int, float)) and not isinstance(value, bool)
         else f"{key.split('.')[-1]} {value}"
         for key, value in config.items()

@@ -7,6 +7,7 @@ Run as `python -m tests.benchmarks.plain_tune TRIALS default|reuse`.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import tempfile
@@ -27,7 +28,7 @@ def train(config: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> None
     torch.manual_seed(config["seed"])
     x, y, x_test, y_test = (torch.from_numpy(data[name]) for name in ("x", "y", "x_test", "y_test"))
     sizes = [x.shape[1], *WIDTHS]
-    layers = [m for a, b in zip(sizes, sizes[1:], strict=False) for m in (nn.Linear(a, b), nn.ReLU())]
+    layers = [m for a, b in itertools.pairwise(sizes) for m in (nn.Linear(a, b), nn.ReLU())]
     encoder = nn.Sequential(*layers, nn.Linear(sizes[-1], 2 * LATENT))
     decoder = nn.Linear(LATENT, 10)
     optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)

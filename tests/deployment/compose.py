@@ -51,12 +51,13 @@ def interpolate(value: Any, variables: Mapping[str, str]) -> Any:
 class Moved(NamedTuple):
     """Where a service finds on this machine what it expects in its container."""
 
+    name: str
     ports: dict[str, int]
     folders: dict[str, Path]
 
     def __call__(self, text: str) -> str:
+        text = re.sub(r"0\.0\.0\.0|127\.0\.0\.1", ADDRESSES[self.name], text)
         text = re.sub(r"\b(ray-head|service)(?=:\d)", lambda m: ADDRESSES[m[1]], text)
-        text = text.replace("0.0.0.0", "127.0.0.1")
         for folder, here in self.folders.items():
             text = text.replace(folder, str(here))
         return re.sub(r"(?<=[:=])\d+\b|^\d+$", lambda m: str(self.ports.get(m[0], m[0])), text)
@@ -71,21 +72,23 @@ class Started(NamedTuple):
     environment: dict[str, str]
     home: Path
 
-    def is_healthy(self) -> bool:
-        """Runs the file's healthcheck; a service that has ended will never be healthy."""
-        assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.log()}"
-        done = subprocess.run(
-            self.healthcheck, check=False, env=self.environment, cwd=self.home, capture_output=True, timeout=30
-        )
-        return done.returncode == 0
+    def wait_until_healthy(self, seconds: float) -> None:
+        """Runs the file's healthcheck about once a second; a service that has ended will never be healthy."""
+        end = time.monotonic() + seconds
+        while subprocess.run(self.healthcheck, check=False, env=self.environment, stderr=subprocess.DEVNULL).returncode:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=1)
+            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.log()}"
+            assert time.monotonic() < end, f"{self.name} was not healthy after {seconds:g} s:\n{self.log()}"
 
     def log(self) -> str:
         text = (self.home / f"{self.name}.log").read_text(errors="replace")
         return "\n".join(text.splitlines()[-40:])
 
 
-def start(name: str, service: dict[str, Any], moved: Moved, home: Path, **extra: str) -> Started:
+def start(service: dict[str, Any], moved: Moved, home: Path, **extra: str) -> Started:
     """The service's own command and environment. Added is only what containers have apart and processes share."""
+    name = moved.name
     command = [moved(word) for word in service["command"]]
     if command[:2] == ["ray", "start"]:
         command += [f"--node-ip-address={ADDRESSES[name]}", f"--temp-dir={home / name}"]

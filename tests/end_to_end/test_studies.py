@@ -69,11 +69,10 @@ def driver_of(cluster: Running, study: StudyHandle) -> list[int]:
 
 
 def training_processes(cluster: Running) -> list[str]:
-    return [
-        t
-        for t in processes_below(cluster.process.pid).values()
-        if t.startswith("ray::") and "IDLE" not in t and "JobSupervisor" not in t
-    ]
+    """Ray's actors that train; its own agents and idle workers stay."""
+    own = ("IDLE", "JobSupervisor", "Agent")
+    titles = processes_below(cluster.process.pid).values()
+    return [title for title in titles if title.startswith("ray::") and not any(word in title for word in own)]
 
 
 def test_a_study_runs_and_every_watcher_sees_every_event_once(
