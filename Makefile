@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# Without cached bytecode every Ray process would compile torch and ray again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install demo test bench check browser pictures clean
 

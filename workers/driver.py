@@ -6,8 +6,6 @@ import functools
 import json
 import logging
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from math import floor, inf
@@ -155,8 +153,10 @@ class _Until(_NotSaved, Stopper):
         return self.out_of_time or self._reporter.ended.is_set()
 
 
-def run(study: Study, trials: Sequence[PlannedTrial], reporter: Reporter, deadline: float | None) -> str | None:
-    """Train the trials; the reason when some were left out. Needs a connected Ray."""
+def run(
+    study: Study, trials: Sequence[PlannedTrial], reporter: Reporter, deadline: float | None, scratch: Path
+) -> str | None:
+    """Train the trials; the reason when some were left out. Needs a connected Ray and a folder for Tune's files."""
     resources = study.resources
     slots = slots_of(resources, ray.cluster_resources())  # type: ignore[no-untyped-call]
     cohorts = plan(trials, slots, resources.cohort)
@@ -170,23 +170,19 @@ def run(study: Study, trials: Sequence[PlannedTrial], reporter: Reporter, deadli
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )
     recorder, until = Recorder(cohorts, reporter), _Until(deadline, reporter)
-    scratch = Path(tempfile.mkdtemp(prefix="paretoscope-tune-"))
-    try:
-        Tuner(
-            trainable,
-            param_space={"cohort": tune.grid_search(list(range(len(cohorts))))},
-            tune_config=TuneConfig(max_concurrent_trials=slots, reuse_actors=True),
-            run_config=RunConfig(
-                name="study",
-                storage_path=str(scratch),
-                callbacks=[recorder],
-                stop=until,
-                failure_config=FailureConfig(max_failures=WORKER_DEATHS),
-                verbose=0,
-            ),
-        ).fit()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    Tuner(
+        trainable,
+        param_space={"cohort": tune.grid_search(list(range(len(cohorts))))},
+        tune_config=TuneConfig(max_concurrent_trials=slots, reuse_actors=True),
+        run_config=RunConfig(
+            name="study",
+            storage_path=str(scratch),
+            callbacks=[recorder],
+            stop=until,
+            failure_config=FailureConfig(max_failures=WORKER_DEATHS),
+            verbose=0,
+        ),
+    ).fit()
     left = len(recorder.open)
     if until.out_of_time and left:
         return f"time limit of {study.limits.seconds:g} s reached, {left} of {len(trials)} trials not trained"

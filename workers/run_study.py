@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -119,19 +122,24 @@ def _train(work: Work, reporter: Reporter) -> str | None:
 
     from workers import driver
 
+    scratch = Path(tempfile.mkdtemp(prefix="paretoscope-tune-"))
     try:
         ray.init(address="auto", log_to_driver=False, logging_level=logging.WARNING)
-        _on_sigterm(reporter)  # Ray has put its own handler there
-        return driver.run(work.study, work.trials, reporter, work.deadline)
+        _on_sigterm(reporter, scratch)  # Ray has put its own handler there
+        return driver.run(work.study, work.trials, reporter, work.deadline, scratch)
     except ray.exceptions.RayError as error:
         raise ConnectionError(f"Ray: {error}") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _on_sigterm(reporter: Reporter) -> None:
+def _on_sigterm(reporter: Reporter, scratch: Path | None = None) -> None:
     """Cancelled: send what is there and leave at once; Ray ends the workers of a driver that is gone."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         reporter.close(0.5)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
         os._exit(128 + number)
 
     signal.signal(signal.SIGTERM, leave)

@@ -75,6 +75,29 @@ def test_a_diverging_member_fails_alone(cohorts: Any, neighbour: Fixed | Mib) ->
             assert found == pytest.approx(alone, rel=1e-5, abs=1e-6)
 
 
+def test_a_failure_names_term_epoch_and_step_counted_from_one(cohorts: Any) -> None:
+    """A step so large that the second batch overflows."""
+    trial = cohorts.trial("wild", Fixed(), epochs=2, optimizer="sgd", learning_rate=1e30, batch_size=1000)
+    why = cohorts.reports([trial])[0].failures["wild"]
+    assert why == "loss_pred became non-finite in epoch 1, step 2 (learning rate 1e+30)"
+
+
+def test_a_metric_that_is_no_number_becomes_none(cohorts: Any) -> None:
+    """One step per epoch: its loss is finite, the model it leaves behind is not."""
+    trial = cohorts.trial("wild", Fixed(), epochs=1, optimizer="sgd", learning_rate=1e30, batch_size=2000)
+    metrics = cohorts.reports([trial])[0].metrics["wild"]
+    assert metrics["i_xz_bits"] is None and metrics["i_zy_bits"] is None
+    assert metrics["loss_pred"] is not None
+
+
+def test_only_the_last_epoch_averages_latent_samples(cohorts: Any) -> None:
+    trial = cohorts.trial("a", Fixed(beta=0.1), epochs=2)
+    one, many = ([r.metrics["a"]["i_zy_bits"] for r in cohorts.reports([trial], samples=s)] for s in (1, 12))
+    assert one[0] == many[0]
+    assert one[1] != many[1]
+    assert one[1] == pytest.approx(many[1], abs=0.1)
+
+
 def test_training_stops_when_all_members_have_failed(cohorts: Any) -> None:
     trial = cohorts.trial("wild", Fixed(), epochs=50, optimizer="sgd", learning_rate=1e8)
     reports = cohorts.reports([trial])

@@ -62,6 +62,13 @@ def test_equal_or_zero_gradients_share_the_weight() -> None:
         assert w.isfinite().all()
 
 
+def test_a_loss_of_zero_is_not_divided_by() -> None:
+    spec = Mib(power=1, smoothing=False, normalize="loss", info_scale="sum")
+    gram = torch.tensor([[[1.0, 0.0], [0.0, 4.0]]])
+    w = build([spec], SETTING)(torch.tensor([[1.0, 0.0]]), gram)
+    torch.testing.assert_close(w, torch.tensor([[0.8, 0.2]]))
+
+
 @pytest.mark.parametrize("smoothing", [True, False])
 @pytest.mark.parametrize("power", [1, 2])
 def test_weights_are_the_gradient_of_the_smooth_ib_loss(smoothing: bool, power: int) -> None:
