@@ -8,8 +8,8 @@ from math import ceil
 
 from service.contract.expansion import PlannedTrial
 
-# Beyond this a step costs as much per member as it does alone, and a lost worker loses more.
-LARGEST = 48
+# From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
+LARGEST = 32
 
 Cohort = list[PlannedTrial]
 

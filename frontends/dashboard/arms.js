@@ -15,11 +15,12 @@ export class ArmsTable {
     this.note = h("span", { class: "muted" });
     const titles = { Collapsed: COLLAPSED, "Front share": SHARE };
     const heads = COLUMNS.map((name, i) => h("th", { scope: "col", class: i ? "num" : "", title: titles[name] }, name));
+    const table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);
     this.element = h(
       "section",
       { class: "arms" },
       h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note),
-      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body)),
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, table),
     );
   }
 

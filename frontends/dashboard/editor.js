@@ -40,7 +40,7 @@ export class Editor {
   /** `errors` by line number; each line's mark says what is wrong. */
   mark(errors) {
     for (const [i, line] of [...this.gutter.children].entries()) {
-      const messages = errors.filter((error) => error.line === i + 2).map((error) => error.message);
+      const messages = errors.filter((error) => error.line === i + 1).map((error) => error.message);
       line.className = messages.length ? "marked" : "";
       line.title = messages.join("\n");
     }

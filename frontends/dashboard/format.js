@@ -18,7 +18,7 @@ export function setting(value) {
   if (typeof value === "boolean" || value === null || value === undefined) return String(value ?? NONE);
   if (typeof value === "object") return JSON.stringify(value);
   if (typeof value !== "number") return String(value);
-  return signed(String(Number(value.toPrecision(4))));
+  return signed(String(Number.isInteger(value) ? value : Number(value.toPrecision(3))));
 }
 
 /** "81.8 ± 0.9": the half width in the mean's decimals, or one digit of its own if those show none. */

@@ -2,9 +2,12 @@
 
 import { get, newKey, Offline, postYaml } from "./api.js";
 import { h, keyed, setAttr, setText, swatch } from "./dom.js";
-import { ENDED, left, moment, plural, stateWords } from "./format.js";
+import { ENDED, left, moment, stateWords } from "./format.js";
 
 const DEMO = "beta-vs-mib-digits";
+const DEMO_WORDS =
+  "The demo compares twelve hand-picked βs with MIB’s automatic weights on the digits: 39 short trainings, about a minute.";
+const AWAY = "The service cannot be reached. This page goes on by itself once it is back.";
 const EVERY = 2000;
 const STEP = 50;
 const MOST = 1000;
@@ -20,7 +23,8 @@ const COLUMNS = [
 ];
 
 export function progressBar() {
-  return h("div", { class: "progress", role: "progressbar", "aria-label": "progress", "aria-valuemin": 0, "aria-valuemax": 100 }, h("div", {}));
+  const says = { role: "progressbar", "aria-label": "progress", "aria-valuemin": 0, "aria-valuemax": 100 };
+  return h("div", { class: "progress", ...says }, h("div", {}));
 }
 
 export function setProgress(bar, study) {
@@ -84,7 +88,7 @@ function emptyState() {
     { class: "empty" },
     h("h2", {}, "No study yet"),
     h("p", {}, "A study trains the same model with several ways of weighting its losses and draws their Pareto fronts as they grow."),
-    h("p", { class: "muted" }, "The demo compares twelve hand-picked βs with MIB's automatic weights on the digits: 39 short trainings, about a minute."),
+    h("p", { class: "muted" }, DEMO_WORDS),
     h("p", { class: "row" }, button, h("a", { href: "/new" }, "Write your own study")),
     problem,
   );
@@ -113,14 +117,15 @@ export async function showList(page) {
       const { studies, next } = await get(`/api/studies?limit=${limit}`);
       keyed(body, studies, (study) => study.id, makeRow, updateRow);
       const active = studies.filter((study) => !ENDED.includes(study.state)).length;
-      setText(summary, `${plural(studies.length, "study").replace("studys", "studies")}${next ? " shown" : ""}, ${active} queued or running`);
+      const count = studies.length === 1 ? "1 study" : `${studies.length} studies`;
+      setText(summary, `${count}${next ? " shown" : ""}, ${active} queued or running`);
       list.hidden = studies.length === 0;
       empty.hidden = studies.length > 0;
       more.hidden = next === null || limit >= MOST;
       problem.hidden = true;
     } catch (error) {
       problem.hidden = error instanceof Offline && !list.hidden;
-      problem.textContent = error instanceof Offline ? "The service cannot be reached. This page goes on by itself once it is back." : `The studies could not be read: ${error.message}`;
+      problem.textContent = error instanceof Offline ? AWAY : `The studies could not be read: ${error.message}`;
     } finally {
       waiting.hidden = true;
     }

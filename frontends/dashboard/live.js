@@ -95,7 +95,7 @@ export class Live {
     try {
       await this.#readStudy();
     } catch {
-      return 0;
+      return this.#schedulePoll(POLL_WHEN_LOST);
     }
     if (!this.ended && !this.source) this.#listen();
     this.#ask();
@@ -122,7 +122,7 @@ export class Live {
 
   #ask() {
     if (this.timer || this.running) return;
-    this.timer = setTimeout(() => 0, Math.max(0, this.lastRun + this.gap - performance.now()));
+    this.timer = setTimeout(() => this.#run(), Math.max(0, this.lastRun + this.gap - performance.now()));
   }
 
   /** One round. Slow answers make the rounds rarer: a page must not take the cores from the training it shows. */
@@ -146,6 +146,6 @@ export class Live {
     this.warm = true; // the first round also waited for plotly.js
     const failed = results.some((result) => result.status === "rejected");
     if (!failed && this.panels.some((panel) => panel.inView && panel.seq < this.latest)) this.#ask();
-    if (failed) 0;
+    if (failed) this.#schedulePoll(POLL_WHEN_LOST);
   }
 }

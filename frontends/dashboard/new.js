@@ -108,7 +108,7 @@ export async function showNew(page) {
     const load = () => {
       const chosen = presets.find(({ name }) => name === preset.value);
       if (chosen) put(chosen.text, chosen.doc);
-      else if (source) put(toYaml(source.spec), `The spec of ${source.name}, with every default written out. The study itself stays as it is.`);
+      else put(toYaml(source.spec), `The spec of ${source.name}, every default written out. That study stays as it is.`);
     };
     preset.addEventListener("change", load);
     load();

@@ -15,7 +15,8 @@ import { toYaml } from "./yaml.js";
 const MOST_TRIALS = 20_000;
 
 function showMissing(page, title, message) {
-  page.replaceChildren(h("section", { class: "empty" }, h("h2", {}, title), h("p", {}, message), h("p", {}, h("a", { href: "/" }, "All studies"))));
+  const back = h("p", {}, h("a", { href: "/" }, "All studies"));
+  page.replaceChildren(h("section", { class: "empty" }, h("h2", {}, title), h("p", {}, message), back));
 }
 
 /** Name, state in words, progress, and what can be done with the study. */
@@ -44,7 +45,8 @@ class Head {
     });
     const again = h("a", { href: `/new?from=${encodeURIComponent(study.id)}` }, "Run again, changed");
     const actions = h("div", { class: "actions" }, again, this.cancel, this.remove);
-    this.element = h("div", { class: "study-head" }, h("div", { class: "title" }, h("h1", {}, study.name), this.state), actions, this.bar, this.reason);
+    const title = h("div", { class: "title" }, h("h1", {}, study.name), this.state);
+    this.element = h("div", { class: "study-head" }, title, actions, this.bar, this.reason);
     this.show(study);
   }
 
@@ -92,8 +94,8 @@ function metricSelects(study, metrics, onChange) {
   const [first, second] = study.spec.objectives.map((objective) => objective.metric);
   const make = (name, fallback) => {
     const wanted = metrics.has(query.get(name)) ? query.get(name) : fallback;
-    const options = [...metrics.values()].map((metric) => h("option", { value: metric.name, selected: metric.name === wanted }, metricLabel(metric)));
-    const select = h("select", {}, options);
+    const option = (metric) => h("option", { value: metric.name, selected: metric.name === wanted }, metricLabel(metric));
+    const select = h("select", {}, [...metrics.values()].map(option));
     select.addEventListener("change", () => {
       const now = new URLSearchParams(location.search);
       now.set(name, select.value);
@@ -123,7 +125,8 @@ export async function showStudy(page, id, showCrumbs) {
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
   const head = new Head(study);
-  const live = new Live(study, (fresh) => head.show(fresh), () => showMissing(page, "This study was deleted", "Someone deleted it while this page was open."));
+  const gone = () => showMissing(page, "This study was deleted", "Someone deleted it while this page was open.");
+  const live = new Live(study, (fresh) => head.show(fresh), gone);
   const drawer = new TrialDrawer(study, metrics, () => select(null));
   const trials = new TrialsTable(study, metrics, pick);
   const notice = new Verdict(study, () => trials.filterState("failed"));

@@ -34,7 +34,7 @@ export function bindToggle(button) {
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     try {
-      
+      localStorage.setItem(KEY, root.dataset.theme);
     } catch {
       // Not remembered, still applied.
     }

@@ -6,6 +6,7 @@ import { capital, configLabel, duration, metricLabel, number, plural, setting } 
 const STEP = 200;
 const STATES = ["planned", "running", "finished", "failed", "stopped"];
 const MOST_CONFIG_COLUMNS = 4;
+const COLUMN_WIDTH = 94;
 
 /** Configuration keys that differ between the trials of one arm. */
 function variedKeys(trials) {
@@ -58,7 +59,7 @@ export class TrialsTable {
     this.head = h("tr");
     this.body = h("tbody");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.#showMore() }, "Show more");
-    const table = h("table", { class: "trials" }, h("thead", {}, this.head), this.body);
+    this.table = h("table", { class: "trials" }, h("thead", {}, this.head), this.body);
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
       if (row) this.onPick(row.dataset.trial);
@@ -74,7 +75,7 @@ export class TrialsTable {
         h("label", {}, "State ", this.stateFilter),
         this.count,
       ),
-      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Trials" }, table),
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Trials" }, this.table),
       this.more,
     );
   }
@@ -116,6 +117,7 @@ export class TrialsTable {
     const names = this.columns.map((column) => column.name).join();
     if (names === this.columnNames) return;
     this.columnNames = names;
+    this.table.style.minWidth = `${COLUMN_WIDTH * this.columns.length}px`;
     this.body.replaceChildren();
     this.body.knownRows?.clear();
     this.head.replaceChildren(

@@ -18,7 +18,7 @@ QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
-PATIENCE = 6_000
+PATIENCE = 15_000
 POINTS = """place => {
   const plot = document.querySelectorAll('.plot')[place];
   return (plot?.data ?? []).reduce((sum, trace) => sum + (trace.customdata?.length ?? 0), 0);
