@@ -18,7 +18,7 @@ class Axis(NamedTuple):
 
     metric: str
     goal: Goal
-    reference: float
+    reference: float | None
 
 
 class Point(NamedTuple):
@@ -44,7 +44,7 @@ def axis_for(study: Study, metric: str) -> Axis:
         if objective.metric == metric:
             return Axis(metric, objective.goal, objective.reference_value)
     default = METRICS[metric]
-    return Axis(metric, default.goal, default.reference if default.reference is not None else 0.0)
+    return Axis(metric, default.goal, default.reference)
 
 
 def points_of(trials: Sequence[tuple[str, str, int, dict[str, float | None]]], axes: Sequence[Axis]) -> list[Point]:
@@ -72,12 +72,15 @@ def nondominated(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
     return sorted((p for p, kept in zip(points, keep, strict=True) if kept), key=lambda p: p.values)
 
 
-def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float:
-    """Volume between the points and the reference; points beyond the reference add nothing."""
+def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float | None:
+    """Volume between the points and the reference; points beyond it add nothing. None where an axis has none."""
+    reference = [axis.reference for axis in axes if axis.reference is not None]
+    if len(reference) < len(axes):
+        return None
     if not points:
         return 0.0
-    reference = [axis.reference if axis.goal == "minimize" else -axis.reference for axis in axes]
-    return float(moocore.hypervolume(_matrix(points, axes), ref=reference))
+    turned = [value if axis.goal == "minimize" else -value for value, axis in zip(reference, axes, strict=True)]
+    return float(moocore.hypervolume(_matrix(points, axes), ref=turned))
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
@@ -98,7 +101,7 @@ class ArmResult(NamedTuple):
 
     name: str
     hypervolume: Interval
-    hypervolume_all_seeds: float
+    hypervolume_all_seeds: float | None
     front_share: float
     on_front: int
     best: dict[str, float | None]
@@ -117,7 +120,8 @@ def compare(
     for name in arms:
         own = [point for point in points if point.arm == name]
         by_seed = [[point for point in own if point.seed == seed] for seed in seeds]
-        volumes = [hypervolume(group, axes) for group in by_seed if group]
+        found = [hypervolume(group, axes) for group in by_seed if group]
+        volumes = [volume for volume in found if volume is not None]
         on_front = sum(point.arm == name for point in joint)
         best: dict[str, float | None] = {}
         for metric in dict.fromkeys([*(axis.metric for axis in axes), "accuracy"]):

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
-from service.contract.errors import Detail, ParetoscopeError, TooLarge
+from service.contract.errors import Detail, InvalidInput, ParetoscopeError, TooLarge
 from service.contract.parsing import path_of
 from service.contract.study import Study
 from service.ray_jobs import RayJobs
@@ -26,10 +26,10 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
-def error_answer(status: int, code: str, message: str, details: list[Detail] | None = None) -> JSONResponse:
+def error_answer(error: ParetoscopeError, status: int | None = None, code: str | None = None) -> JSONResponse:
     """The one error shape."""
-    listed = [detail.model_dump(exclude_none=True) for detail in details or []]
-    return JSONResponse({"error": {"code": code, "message": message, "details": listed}}, status_code=status)
+    body = error.public() | ({"code": code} if code else {})
+    return JSONResponse({"error": body}, status_code=status or error.status)
 
 
 class BodyLimit:
@@ -44,10 +44,10 @@ class BodyLimit:
             return
         is_report = scope["path"].endswith("/reports")
         limit = self._settings.max_report_bytes if is_report else self._settings.max_study_bytes
-        answer = error_answer(413, TooLarge.code, f"the body is over the limit of {limit:,} bytes")
+        too_large = TooLarge(f"the body is over the limit of {limit:,} bytes")
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > limit:
-            await answer(scope, receive, send)
+            await error_answer(too_large)(scope, receive, send)
             return
         seen = 0
 
@@ -56,7 +56,7 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > limit:
-                raise TooLarge(f"the body is over the limit of {limit:,} bytes")
+                raise too_large
             return message
 
         await self._app(scope, counted, send)
@@ -65,7 +65,7 @@ class BodyLimit:
 def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(ParetoscopeError)
     async def ours(request: Request, error: ParetoscopeError) -> JSONResponse:
-        return error_answer(error.status, error.code, error.message, error.details)
+        return error_answer(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -74,19 +74,20 @@ def _add_error_handlers(app: FastAPI) -> None:
             for e in error.errors()
         ]
         first = details[0]
-        return error_answer(422, "invalid_input", f"{first.path}: {first.message}", details)
+        return error_answer(InvalidInput(f"{first.path}: {first.message}", details))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
         code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "invalid_input")
-        answer = error_answer(error.status_code, code, f"{request.method} {request.url.path}: {error.detail}")
+        said = ParetoscopeError(f"{request.method} {request.url.path}: {error.detail}")
+        answer = error_answer(said, error.status_code, code)
         answer.headers.update(error.headers or {})
         return answer
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        message = "an unexpected error in the service; its log has the details"
-        return error_answer(500, "internal", message)
+        said = ParetoscopeError("an unexpected error in the service; its log has the details")
+        return error_answer(said, 500, "internal")
 
 
 def _document_study(app: FastAPI) -> None:

@@ -75,15 +75,13 @@ def progress_view(study: dict[str, Any]) -> Table:
 
 def comparison_table(comparison: dict[str, Any]) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
-    seeds = comparison["seeds"]
-    spread = f"mean ± 95 %, {seeds} seeds" if seeds > 1 else "one seed, no interval"
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("arm")
     for title in (
         "trials",
         "failed",
         "collapsed",
-        f"hypervolume ({spread})",
+        "hypervolume",
         "front share",
         "best accuracy",
         "training",
@@ -109,4 +107,6 @@ def objectives_line(comparison: dict[str, Any]) -> str:
     axes = comparison["objectives"]
     names = ", ".join(f"{axis['goal']} {axis['metric']}" for axis in axes)
     reference = ", ".join(f"{axis['reference']:g}" for axis in axes)
-    return f"Objectives: {names}. Hypervolume from the reference point ({reference})."
+    seeds = comparison["seeds"]
+    spread = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
+    return f"Objectives: {names}. Hypervolume: {spread}, from the reference point ({reference})."

@@ -59,8 +59,9 @@ export async function showNew(page) {
     try {
       const answer = await postYaml("/api/studies/check", editor.value);
       if (mine !== asked) return;
-      showCount(answer);
-      submit.disabled = false;
+      submit.disabled = !answer.valid;
+      if (answer.valid) showCount(answer);
+      else showErrors(answer.error);
     } catch (error) {
       if (mine !== asked) return;
       submit.disabled = true;

@@ -33,6 +33,11 @@ class ParetoscopeError(Exception):
         self.message = message
         self.details = details or []
 
+    def public(self) -> dict[str, object]:
+        """What stands under "error" in every error answer."""
+        details = [detail.model_dump(exclude_none=True) for detail in self.details]
+        return {"code": self.code, "message": self.message, "details": details}
+
 
 class InvalidInput(ParetoscopeError):
     code, status = "invalid_input", 422

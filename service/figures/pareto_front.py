@@ -16,7 +16,7 @@ class ArmFront(NamedTuple):
     name: str
     front: list[Point]
     dominated: list[Point]
-    hypervolume: float
+    hypervolume: float | None
 
 
 class FrontData(NamedTuple):
@@ -100,10 +100,13 @@ def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
                 }
             )
     drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
+    has_reference = x.reference is not None and y.reference is not None
+    measured_from = f" · reference point ({x.reference:g}, {y.reference:g})" if has_reference else ""
     subtitle = (
         f"{'less' if x.goal == 'minimize' else 'more'} {METRICS[x.metric].label} and "
-        f"{'less' if y.goal == 'minimize' else 'more'} {METRICS[y.metric].label} is better · {len(drawn)} trials · "
-        f"reference point ({x.reference:g}, {y.reference:g})" + (" · one seed" if data.seeds == 1 else "")
+        f"{'less' if y.goal == 'minimize' else 'more'} {METRICS[y.metric].label} is better · {len(drawn)} trials"
+        + measured_from
+        + (" · one seed" if data.seeds == 1 else "")
     )
     return {
         "data": traces,

@@ -61,10 +61,13 @@ async def submit(request: Request, response: Response, parts: PartsOf, key: Key 
 
 @router.post("/studies/check", openapi_extra=BODY)
 async def check(request: Request) -> dict[str, Any]:
-    """Check a study without submitting it: how many trials it has, or the same 422 as a submission."""
-    study = await _study(request)
-    counts = count_trials(study)
-    return {"trials": sum(counts.values()), "arms": [{"name": n, "trials": c} for n, c in counts.items()]}
+    """Check a study without submitting it: how many trials it has, or the error a submission would get."""
+    try:
+        counts = count_trials(await _study(request))
+    except InvalidInput as error:
+        return {"valid": False, "error": error.public()}
+    arms = [{"name": name, "trials": count} for name, count in counts.items()]
+    return {"valid": True, "trials": sum(counts.values()), "arms": arms}
 
 
 @router.get("/studies")

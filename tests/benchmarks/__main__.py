@@ -41,6 +41,7 @@ def grids(sizes: list[int]) -> list[tuple[str, float, str]]:
         note: dict[str, Any] = json.loads((home / "service.json").read_text())
         ray = {
             "BENCH_RAY": note["ray_address"],
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # keeps 127.0.0.1 as it is
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": note["ray_token_path"],
         }

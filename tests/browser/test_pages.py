@@ -203,9 +203,7 @@ def test_trials_are_sorted_filtered_and_opened(alone: Running, spec: dict[str, A
 
 
 def test_a_new_study_is_checked_where_it_is_written(alone: Running, opened: Open) -> None:
-    watched = opened(alone)
-    watched.refusals_expected = True
-    page = watched.goto("/new")
+    page = opened(alone).goto("/new")
     expect(page.locator(".check-words")).to_have_text("39 trials in 2 arms")
     editor = page.get_by_label("The study as YAML")
     text = editor.input_value()

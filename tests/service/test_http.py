@@ -176,6 +176,28 @@ def test_a_body_that_hides_its_size_is_cut_too(service: Running) -> None:
     assert answer.status_code == 413 and answer.json()["error"]["code"] == "too_large"
 
 
+def test_a_study_can_be_checked_without_being_submitted(service: Running, spec: dict[str, Any]) -> None:
+    before = len(service.get("/api/studies", limit=1000).json()["studies"])
+    good = service.post("/api/studies/check", json=spec).json()
+    assert good == {
+        "valid": True,
+        "trials": 6,
+        "arms": [{"name": "manual β", "trials": 4}, {"name": "MIB", "trials": 2}],
+    }
+    bad = service.post("/api/studies/check", json={**spec, "seeds": []}).json()
+    assert bad["valid"] is False and bad["error"]["details"][0]["path"] == "seeds"
+    assert len(service.get("/api/studies", limit=1000).json()["studies"]) == before
+
+
+def test_a_front_of_any_two_metrics_has_a_hypervolume_only_where_a_reference_is_known(
+    service: Running, spec: dict[str, Any]
+) -> None:
+    study, _ = played(service, spec)
+    front = service.get(f"/api/studies/{study}/front", x="seconds", y="accuracy").json()
+    assert front["points"] and front["hypervolume"] is None and front["reference_point"] == [None, 0.0]
+    assert service.get(f"/api/studies/{study}/front", x="colour").status_code == 422
+
+
 def test_unknown_things_get_the_error_shape(service: Running) -> None:
     for path in (
         "/api/studies/nope",
