@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -123,7 +124,7 @@ def create_app(settings: Settings) -> FastAPI:
             parts.launcher.stop()
             parts.store.close()
 
-    app = FastAPI(title="Paretoscope", version="0.1.0", lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app = FastAPIOffline(title="Paretoscope", version="0.1.0", lifespan=lifespan, redoc_url=None)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(BodyLimit, settings=settings)
     _add_error_handlers(app)

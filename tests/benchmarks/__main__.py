@@ -31,7 +31,14 @@ def plain(ray: dict[str, str], trials: int, mode: str) -> float:
     """The whole plain script, from its start to its end, on the same Ray."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "tests.benchmarks.plain_tune", str(trials), mode]
-    subprocess.run(command, env={**os.environ, **ray}, check=True, timeout=3600, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        command,
+        env={**os.environ, **ray},
+        check=True,
+        timeout=3600,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     return time.perf_counter() - begun
 
 
