@@ -77,16 +77,8 @@ def comparison_table(comparison: dict[str, Any]) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("arm")
-    for title in (
-        "trials",
-        "failed",
-        "collapsed",
-        "hypervolume",
-        "front share",
-        "best accuracy",
-        "training",
-    ):
-        table.add_column(title, justify="right")
+    for title in ("trials", "failed", "collapsed", "hypervolume", "on front", "best acc.", "training"):
+        table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
         counts, volume = arm["counts"], arm["hypervolume"]
         half = f" ± {volume['half_width']:.2g}" if volume["half_width"] is not None else ""
