@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 
 from service.contract.errors import Conflict, NotFound, Unavailable
 from service.contract.events import StudyState
@@ -29,6 +30,7 @@ class Launcher:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._to_stop: set[str] = set()
+        self._looked_for_orphans = False
         self._problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
 
@@ -59,7 +61,6 @@ class Launcher:
         self.wake()
 
     def _run(self) -> None:
-        self._forget_nothing()
         while not self._stopping.is_set():
             self._wake.clear()
             busy = True
@@ -74,29 +75,32 @@ class Launcher:
                 log.exception("the launcher met an unexpected error and goes on")
             self._wake.wait(TICK_SECONDS if busy else IDLE_SECONDS)
 
-    def _forget_nothing(self) -> None:
-        """After a restart: jobs of studies that were cancelled just before the service died still have to end."""
-        for row in self._store.in_state(StudyState.CANCELLED):
-            with self._views.read(row.id) as view:
-                if view.job is not None:
-                    self._to_stop.add(view.job)
+    def _find_orphans(self, jobs: RayJobs) -> None:
+        """After a restart: a study cancelled just before the service died may still have a job on Ray."""
+        known = {row.id for state in StudyState if state.is_ended() for row in self._store.in_state(state)}
+        self._to_stop |= {job for job in jobs.live() if job.partition("-")[0] in known}
 
     def _tick(self) -> bool:
         """One round; returns whether anything is under way."""
         jobs = self._jobs
         if jobs is None:
             return False
+        if not self._looked_for_orphans:
+            self._find_orphans(jobs)
+            self._looked_for_orphans = True
         for job in sorted(self._to_stop):
             self._end_job(jobs, job)
         running = self._store.in_state(StudyState.RUNNING)
         for row in running:
-            self._watch(jobs, row)
+            with suppress(NotFound):  # deleted in the meantime
+                self._watch(jobs, row)
         free = self._settings.studies_at_once - len(self._store.in_state(StudyState.RUNNING))
         queued = self._store.in_state(StudyState.QUEUED)
         for row in queued[: max(0, free)]:
             if not jobs.alive():
                 raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
-            self._submit(jobs, row, reason=None)
+            with suppress(NotFound):
+                self._submit(jobs, row, reason=None)
         return bool(running or queued or self._to_stop)
 
     def _end_job(self, jobs: RayJobs, job: str) -> None:

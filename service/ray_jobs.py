@@ -60,6 +60,14 @@ class RayJobs:
         body = self._check(answer, f"status of {submission_id}")
         return JobStatus(str(body["status"]), body.get("message"))
 
+    def live(self) -> set[str]:
+        """The submission ids of all jobs that have not ended."""
+        answer = self._call("GET", "/api/jobs/")
+        if not answer.is_success:
+            self._check(answer, "list its jobs")
+        jobs = [(job.get("submission_id"), job["status"]) for job in answer.json()]
+        return {str(job) for job, status in jobs if job and status not in ENDED}
+
     def stop(self, submission_id: str) -> bool:
         """Ask Ray to end the job (SIGTERM, then SIGKILL) without waiting. False when there is nothing to stop."""
         answer = self._call("POST", self._path(submission_id, "/stop"))

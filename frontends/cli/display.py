@@ -75,7 +75,7 @@ def progress_view(study: dict[str, Any]) -> Table:
 
 def comparison_table(comparison: dict[str, Any]) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm")
     for title in ("trials", "failed", "collapsed", "hypervolume", "on front", "best acc.", "training"):
         table.add_column(title, justify="right", no_wrap=True)

@@ -86,9 +86,11 @@ def test_stopping_a_job_ends_its_processes_even_if_they_ignore_sigterm(ray: Loca
     stubborn = 'import signal, time; signal.signal(15, signal.SIG_IGN); print("deaf"); time.sleep(600)'
     jobs.submit("j2", f"python -uc '{stubborn}'")
     until(lambda: "\ndeaf" in jobs.logs("j2"), "the job to run")
+    assert jobs.live() == {"j2"}
     assert jobs.stop("j2")
     assert until(lambda: (s := jobs.status("j2")) and s.is_ended() and s, "the job to end").status == "STOPPED"
     until(lambda: not any("SIG_IGN" in _command(p) for p in ray.processes()), "its process to end", seconds=10)
+    assert jobs.live() == set()
 
 
 def _command(process: Process) -> str:
