@@ -64,7 +64,7 @@ def test_cohorts_of_one_kind_are_even_and_fill_the_slots(count: int, slots: int)
 @pytest.mark.parametrize(
     ("count", "slots", "size", "expected"),
     [
-        (84, 2, None, [42, 42]),
+        (60, 2, None, [30, 30]),
         (100, 2, None, [25, 25, 25, 25]),
         (5, 4, None, [2, 1, 1, 1]),
         (36, 2, 16, [12, 12, 12]),
