@@ -54,6 +54,7 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
                 "name": arm.name,
                 **_look(i),
                 "counts": view.counts(arm.name),
+                "progress": view.progress_of(arm.name),
                 "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
             }
             for i, arm in enumerate(view.study.arms)

@@ -55,17 +55,10 @@ def progress_view(study: dict[str, Any]) -> Table:
     for i, arm in enumerate(study["arms"]):
         colour, counts = arm_style(i)[0], arm["counts"]
         done = counts["finished"] + counts["failed"]
-        share = study["progress"] if counts["running"] else done / max(1, counts["planned"])
         failed = f" · {counts['failed']} failed" if counts["failed"] else ""
         rows.add_row(
             Text(arm["name"], style=colour),
-            ProgressBar(
-                total=1.0,
-                completed=max(share, done / max(1, counts["planned"])),
-                width=30,
-                complete_style=colour,
-                finished_style=colour,
-            ),
+            ProgressBar(total=1.0, completed=arm["progress"], width=30, complete_style=colour, finished_style=colour),
             f"{done}/{counts['planned']} trials{failed} · hypervolume {number(arm['hypervolume'])}",
         )
     table.add_row(head)

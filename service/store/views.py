@@ -115,7 +115,11 @@ class StudyView:
 
     @property
     def progress(self) -> float:
-        return sum(trial.done for trial in self.trials.values()) / len(self.trials)
+        return self.progress_of(None)
+
+    def progress_of(self, arm: str | None) -> float:
+        done = [trial.done for trial in self.trials.values() if arm is None or trial.planned.arm == arm]
+        return sum(done) / len(done)
 
     def eta_seconds(self) -> float | None:
         """Time left if it goes on as it did; none before anything was reported."""
