@@ -5,7 +5,7 @@ ARGS ?=
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test bench check browser pictures clean
+.PHONY: install demo test bench check browser datasets pictures clean
 
 install: .venv/installed
 
@@ -30,7 +30,13 @@ browser:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	fi
 
-test: install browser check
+# As root on Debian the real Fashion-MNIST is installed; elsewhere the tests that want it are skipped.
+datasets:
+	@if ! test -d /usr/share/datasets/fashion-mnist && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends dataset-fashion-mnist >/dev/null; \
+	fi
+
+test: install browser datasets check
 	$(BIN)/pytest $(ARGS)
 
 bench: install

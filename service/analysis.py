@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import moocore
 import numpy as np
 
-from service.contract.metrics import METRICS, Goal
+from service.contract.metrics import Goal, described
 from service.contract.study import Study
 
 
@@ -43,7 +43,7 @@ def axis_for(study: Study, metric: str) -> Axis:
     for objective in study.objectives:
         if objective.metric == metric:
             return Axis(metric, objective.goal, objective.reference_value)
-    default = METRICS[metric]
+    default = described(metric)
     return Axis(metric, default.goal, default.reference)
 
 
@@ -125,7 +125,7 @@ def compare(
         on_front = sum(point.arm == name for point in joint)
         best: dict[str, float | None] = {}
         for metric in dict.fromkeys([*(axis.metric for axis in axes), "accuracy"]):
-            goal = next((axis.goal for axis in axes if axis.metric == metric), METRICS[metric].goal)
+            goal = next((axis.goal for axis in axes if axis.metric == metric), described(metric).goal)
             known = [m[metric] for _, arm, _, m in trials if arm == name and m.get(metric) is not None]
             values = [value for value in known if value is not None]
             best[metric] = (min(values) if goal == "minimize" else max(values)) if values else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from service.analysis import Axis, Point, axis_for, compare, hypervolume, nondominated, points_of
 from service.contract.errors import Detail, InvalidInput
-from service.contract.metrics import METRICS
+from service.contract.metrics import METRICS, metric
 from service.contract.palette import arm_style
 from service.store.views import StudyView
 
@@ -67,8 +67,9 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
 
 
 def metric_axis(view: StudyView, name: str, query: str) -> Axis:
-    if name not in METRICS:
-        message = f"{name!r} is not a metric; known: {', '.join(METRICS)}"
+    attacked = view.study.evaluation.attack_metrics
+    if metric(name) is None or (name.startswith("robust_") and name not in attacked):
+        message = f"{name!r} is not a metric of this study; known: {', '.join([*METRICS, *attacked])}"
         raise InvalidInput(message, [Detail(path=query, message=message)])
     return axis_for(view.study, name)
 

@@ -136,7 +136,11 @@ class Launcher:
         body = {"job": job, "attempt": attempt, **({"reason": reason} if reason else {})}
         if not self._append(row.id, f"service:started:{attempt}", "study_started", body):
             return
-        env = {"PARETOSCOPE_URL": self._settings.own_url, "PARETOSCOPE_JOB": job}
+        env = {
+            "PARETOSCOPE_URL": self._settings.own_url,
+            "PARETOSCOPE_JOB": job,
+            "PARETOSCOPE_DATA": str(self._settings.data_folder),
+        }
         if self._settings.token:
             env["PARETOSCOPE_TOKEN"] = self._settings.token
         try:

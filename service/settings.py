@@ -12,6 +12,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="PARETOSCOPE_", extra="ignore")
 
     home: Path = Field(Path.home() / ".paretoscope", description="folder of the database, logs and Ray's files")
+    data: Path | None = Field(None, description="folder of the data sets, on every node; none: `data` in the home")
     host: str = Field("127.0.0.1", description="address the service listens on")
     port: int = Field(8000, description="port the service listens on")
     url: str | None = Field(None, description="the service's address as drivers reach it; none: http://host:port")
@@ -31,6 +32,11 @@ class Settings(BaseSettings):
     @property
     def own_url(self) -> str:
         return self.url or f"http://{self.host}:{self.port}"
+
+    @property
+    def data_folder(self) -> Path:
+        """Absolute, as drivers and trials run in other folders."""
+        return (self.data or self.home / "data").expanduser().resolve()
 
     @model_validator(mode="after")
     def _read_ray_token(self) -> Settings:

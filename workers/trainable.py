@@ -8,6 +8,7 @@ import traceback
 from typing import Any, NamedTuple
 
 from service.contract.data import Data
+from service.contract.errors import ParetoscopeError
 from service.contract.expansion import PlannedTrial
 from service.contract.study import Evaluation
 
@@ -36,7 +37,8 @@ def train_cohort(config: dict[str, Any], plan: Plan) -> None:
         _train(members, plan)
     except Exception as error:
         log.exception("cohort %s failed", config["cohort"])
-        last = traceback.format_exception_only(error)[-1].strip()
+        words = traceback.format_exception_only(error)[-1].strip()
+        last = error.message if isinstance(error, ParetoscopeError) else words
         _send(None, {}, {trial.id: last for trial in members}, final=True)
 
 

@@ -14,7 +14,9 @@ from service.contract.data import Data
 from service.contract.expansion import PlannedTrial
 from service.contract.study import Evaluation
 from workers import data as datasets
-from workers import gradients, information, models, optimizers, problems, weightings
+from workers import estimators, gradients, information, models, optimizers, problems, weightings
+from workers.attacks.loop import Target
+from workers.attacks.robustness import robustness
 from workers.data import DataSet
 from workers.data.streams import Seeds, generator
 
@@ -46,12 +48,16 @@ def train(
         start = clock()
         losses, weights = (t.cpu() for t in cohort.train_epoch(epoch))  # [steps, K, n]; waits for the device
         seconds += clock() - start
+        losses = cohort.problem.raw(losses)
         failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
         failed = {alive.pop(k).id: why for k, why in failures.items() if why}
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive and (last or epoch % evaluation.every == 0):
             columns |= cohort.evaluate(evaluation.samples if last else 1)
+            columns |= cohort.estimate(evaluation)
+        if alive and evaluation.attacks_at(epoch, last):
+            columns |= cohort.attack(evaluation)
         shared = {"epoch": float(epoch), "seconds": seconds / len(trials)}
         metrics = {t.id: {**shared, **{m: _finite(c[k]) for m, c in columns.items()}} for k, t in alive.items()}
         yield EpochReport(epoch, metrics, failed, last or not alive)
@@ -69,9 +75,13 @@ class Cohort:
         self.data, self.batch_size = data, first.training.batch_size
         self.seeds = Seeds([t.seed for t in trials], device)
         self.problem = problems.build(first.problem, latent)
-        sizes = models.Sizes(data.features, self.problem.outputs, latent, data.classes)
+        sizes = models.Sizes(
+            data.features, self.problem.outputs, latent, data.classes, data.shape, self.problem.scalars
+        )
         self.model = models.build(first.model, sizes, self.seeds)
-        setting = weightings.Setting(self.problem.terms, latent, device)
+        batches = math.ceil(len(data.x_train) / self.batch_size)
+        seeds = tuple(t.seed for t in trials)
+        setting = weightings.Setting(self.problem.terms, latent, device, seeds, batches, self.problem.raw)
         self.weighting = weightings.build([t.weighting for t in trials], setting)
         rates = torch.tensor([float(t.training.learning_rate) for t in trials], device=device)  # type: ignore[arg-type]
         parameters = [self.model.encoder.flat, self.model.head.flat]
@@ -112,6 +122,15 @@ class Cohort:
             "train_accuracy": train.accuracy.tolist(),
             "generalization_gap": (train.accuracy - test.accuracy).tolist(),
         }
+
+    def estimate(self, evaluation: Evaluation) -> dict[str, list[float]]:
+        """The further estimates of I(X;Z) that the study asks for, on the test split, per member."""
+        return estimators.estimate(self.model, self.problem, self.data.x_test, self.seeds, evaluation)
+
+    def attack(self, evaluation: Evaluation) -> dict[str, list[float]]:
+        """The accuracy that each listed attack leaves on the test split, per member."""
+        target = Target(self.model, self.problem)
+        return robustness(target, self.data.x_test, self.data.y_test, self.seeds, evaluation)
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:

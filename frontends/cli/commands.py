@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
+from frontends.cli import data
 from frontends.cli.display import comparison_table, objectives_line, progress_view, studies_table
 from frontends.cli.local import Interrupted, Local, LocalError, raise_on_sigterm
 from frontends.client import Client, ClientError, StudyHandle, default_home
@@ -22,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(data.app, name="data")
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 

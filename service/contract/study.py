@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from service.contract.attacks import Attack, metric_of
 from service.contract.axes import Axis
 from service.contract.data import Data, Digits
-from service.contract.metrics import METRICS, Goal
+from service.contract.metrics import ESTIMATOR_METRICS, METRICS, Goal, described, metric
 from service.contract.models import Mlp, Model
 from service.contract.problems import Bottleneck, Problem
 from service.contract.strict import Strict
@@ -39,16 +40,16 @@ class Objective(Strict):
 
     @model_validator(mode="after")
     def _is_known(self) -> Objective:
-        if self.metric not in METRICS:
-            raise ValueError(f"{self.metric!r} is not a metric; known: {', '.join(METRICS)}")
-        default = METRICS[self.metric]
+        default = metric(self.metric)
+        if default is None:
+            raise ValueError(f"{self.metric!r} is not a metric; known: {', '.join(METRICS)}, robust_<attack>")
         if self.reference is None and (default.reference is None or default.goal != self.goal):
             raise ValueError(f"{self.metric} to {self.goal} has no default reference point: give 'reference'")
         return self
 
     @property
     def reference_value(self) -> float:
-        default = METRICS[self.metric].reference
+        default = described(self.metric).reference
         return self.reference if self.reference is not None else float(default or 0.0)
 
 
@@ -78,6 +79,43 @@ class Evaluation(Strict):
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
         12, description="latent samples at the end of training (one before)"
     )
+    estimators: list[Literal["pairwise-lower", "pairwise-upper", "infonce"]] = Field(
+        [], max_length=3, description="more estimates of I(X;Z), reported as i_xz_<estimator>_bits"
+    )
+    estimator_samples: Annotated[int, Field(ge=2, le=100_000)] = Field(
+        1000, description="test points N that the estimators use at most; none of them exceeds log2 N bits"
+    )
+    attacks: list[Attack] = Field([], max_length=32, description="accuracy under each of these is robust_<label>")
+    attack_images: Annotated[int, Field(ge=1)] = Field(
+        1000, description="attack at most this many test images, the first of the split"
+    )
+    attack_every: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="attack every n epochs too; none: only at the end of training"
+    )
+
+    @field_validator("attacks")
+    @classmethod
+    def _labels_are_unique(cls, attacks: list[Attack]) -> list[Attack]:
+        names = [metric_of(attack) for attack in attacks]
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise ValueError(f"two attacks report as {twice[0]!r}: give one of them another label")
+        return attacks
+
+    def attacks_at(self, epoch: int, last: bool) -> bool:
+        """Whether the attacks run after this epoch."""
+        due = self.attack_every is not None and epoch % self.attack_every == 0
+        return bool(self.attacks) and (last or due)
+
+    @property
+    def estimator_metrics(self) -> list[str]:
+        """What the estimators add to a trial's metrics."""
+        return [*(f"i_xz_{name}_bits" for name in self.estimators), "estimator_samples"] if self.estimators else []
+
+    @property
+    def attack_metrics(self) -> list[str]:
+        """What the attacks add to a trial's metrics."""
+        return [*map(metric_of, self.attacks), "robust_images"] if self.attacks else []
 
 
 class Resources(Strict):
@@ -132,4 +170,22 @@ class Study(Strict):
             twice = [n for i, n in enumerate(names) if n in names[:i]]
             if twice:
                 raise ValueError(f"{what} must differ, {twice[0]!r} stands twice")
+        return self
+
+    @model_validator(mode="after")
+    def _estimators_of_objectives_are_listed(self) -> Study:
+        for objective in self.objectives:
+            if objective.metric in ESTIMATOR_METRICS and objective.metric not in self.evaluation.estimator_metrics:
+                raise ValueError(f"objective {objective.metric!r} needs its estimator in evaluation.estimators")
+        return self
+
+    @model_validator(mode="after")
+    def _attacks_of_objectives_are_listed(self) -> Study:
+        known = self.evaluation.attack_metrics
+        for objective in self.objectives:
+            if objective.metric.startswith("robust_") and objective.metric not in known:
+                listed = ", ".join(known) or "none"
+                raise ValueError(
+                    f"objective {objective.metric!r} needs its attack in evaluation.attacks; known by them: {listed}"
+                )
         return self

@@ -11,6 +11,8 @@ from service.contract.strict import Strict
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
 
 
 class Fixed(Strict):
@@ -20,6 +22,27 @@ class Fixed(Strict):
 
     name: Literal["fixed"] = "fixed"
     beta: Axis[NonNegative] = Field(1e-2, description="weight of the information term")
+
+
+class Uniform(Strict):
+    """Every weight is 1, which for the bottleneck is β = 1."""
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["uniform"] = "uniform"
+
+
+class TargetRate(Strict):
+    """Holds the information term at a rate: β follows by dual ascent, so evenly spaced rates cover the front evenly."""
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["target-rate"] = "target-rate"
+    rate_bits: Axis[Positive] = Field(10.0, description="bits that the information term shall have while training")
+    speed: Axis[Positive] = Field(0.1, description="step η of log β, per batch and unit of relative error")
+    beta: Axis[Positive] = Field(1e-2, description="β to start from")
+    beta_min: Axis[Positive] = Field(1e-6, description="β never falls below this")
+    beta_max: Axis[Positive] = Field(1e2, description="β never rises above this")
 
 
 class Mib(Strict):
@@ -49,4 +72,136 @@ class Mib(Strict):
     )
 
 
-Weighting = Annotated[Fixed | Mib, Field(discriminator="name")]
+class _Gramian(Strict):
+    """A weighting of torchjd that reads the Gram matrix."""
+
+    needs_gram: ClassVar[bool] = True
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Gramian")
+
+
+class _Scalarizer(Strict):
+    """A method of torchjd that reads the losses alone."""
+
+    needs_gram: ClassVar[bool] = False
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Scalarizer")
+
+
+class Mgda(_Gramian):
+    """MGDA (Désidéri 2012; Sener & Koltun 2018): the min-norm point of the gradients' hull."""
+
+    name: Literal["mgda"] = "mgda"
+    epsilon: Positive = Field(1e-3, description="Frank–Wolfe stops at a step shorter than this")
+    max_iters: Count = Field(100, description="Frank–Wolfe stops after this many steps")
+
+
+class Upgrad(_Gramian):
+    """UPGrad (Quinton & Rey 2024): each gradient projected so that it conflicts with none, then their mean."""
+
+    name: Literal["upgrad"] = "upgrad"
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the information term in the mean")
+
+
+class Pcgrad(_Gramian):
+    """PCGrad (Yu et al. 2020): each gradient loses what conflicts with the others, in random order, then their sum."""
+
+    name: Literal["pcgrad"] = "pcgrad"
+
+
+class Cagrad(_Gramian):
+    """CAGrad (Liu et al. 2021): the best worst-case descent within a ball around the mean gradient."""
+
+    name: Literal["cagrad"] = "cagrad"
+    c: Axis[NonNegative] = Field(0.5, description="radius of the ball, in lengths of the mean gradient")
+    norm_eps: Positive = Field(1e-4, description="a gradient shorter than this counts as zero")
+
+
+class NashMtl(_Gramian):
+    """Nash-MTL (Navon et al. 2022): the bargaining solution Gα = 1/α, by a sequence of convex problems."""
+
+    name: Literal["nash-mtl"] = "nash-mtl"
+    max_norm: Axis[NonNegative] = Field(1.0, description="longest update; 0: any length")
+    update_weights_every: Axis[Count] = Field(10, description="batches between two solutions, each of which is slow")
+    optim_niter: Count = Field(20, description="convex problems per solution, at most")
+
+
+class ImtlG(_Gramian):
+    """IMTL-G (Liu et al. 2021): the update projects equally on every unit gradient; weights may be negative."""
+
+    name: Literal["imtl-g"] = "imtl-g"
+
+
+class AlignedMtl(_Gramian):
+    """Aligned-MTL (Senushkin et al. 2023): the gradients are made orthogonal and equally long, then averaged."""
+
+    name: Literal["aligned-mtl"] = "aligned-mtl"
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the information term in the mean")
+    scale_mode: Axis[Literal["min", "median", "rmse"]] = Field(
+        "min", description="length of the aligned gradients: smallest, median or mean eigenvalue"
+    )
+
+
+class Fairgrad(_Gramian):
+    """FairGrad (Ban & Ji 2024): α-fair progress, Gw = w^(−1/α)."""
+
+    name: Literal["fairgrad"] = "fairgrad"
+    alpha: Axis[NonNegative] = Field(1.0, description="α: 0 equal weights, 1 proportional (Nash), large: max-min")
+    max_iters: Count = Field(200, description="evaluations of the solver, at most")
+
+
+class Uw(_Scalarizer):
+    """Uncertainty weighting (Kendall et al. 2018): w = exp(−s)/2 with s learned from Σ exp(−s) ℓ/2 + s/2."""
+
+    name: Literal["uw"] = "uw"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the log variances s")
+
+
+class Dwa(_Scalarizer):
+    """Dynamic weight average (Liu et al. 2019): softmax of each term's loss over the one an epoch before."""
+
+    name: Literal["dwa"] = "dwa"
+    temperature: Axis[Positive] = Field(2.0, description="softmax temperature; larger is nearer to equal weights")
+
+
+class Famo(_Scalarizer):
+    """FAMO (Liu et al. 2023): descends log losses, with weights that follow which loss falls slowest."""
+
+    name: Literal["famo"] = "famo"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the logits")
+    weight_decay: Axis[NonNegative] = Field(1e-3, description="decay of the logits towards equal weights")
+
+
+class ImtlL(_Scalarizer):
+    """IMTL-L (Liu et al. 2021): w = exp(s) with s learned from Σ exp(s) ℓ − s, which brings every w ℓ to 1."""
+
+    name: Literal["imtl-l"] = "imtl-l"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the log scales s")
+
+
+class Stch(_Scalarizer):
+    """Smooth Tchebycheff (Lin et al. 2024): μ·logsumexp(λℓ/μ), a smooth largest loss; reaches non-convex fronts."""
+
+    name: Literal["stch"] = "stch"
+    mu: Axis[Positive] = Field(0.2, description="temperature μ; smaller is nearer to the largest loss")
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the information term")
+
+
+Weighting = Annotated[
+    Fixed
+    | Uniform
+    | TargetRate
+    | Mib
+    | Mgda
+    | Upgrad
+    | Pcgrad
+    | Cagrad
+    | NashMtl
+    | ImtlG
+    | AlignedMtl
+    | Fairgrad
+    | Uw
+    | Dwa
+    | Famo
+    | ImtlL
+    | Stch,
+    Field(discriminator="name"),
+]

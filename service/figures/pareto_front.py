@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from service.analysis import Axis, Point, hypervolume, nondominated, points_of
 from service.answers import candidates, chosen_axes
-from service.contract.metrics import METRICS
+from service.contract.metrics import described
 from service.contract.palette import arm_style
 from service.figures.style import axis_layout, layout, title_of
 from service.store.views import StudyView
@@ -103,8 +103,8 @@ def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
     has_reference = x.reference is not None and y.reference is not None
     measured_from = f" · reference point ({x.reference:g}, {y.reference:g})" if has_reference else ""
     subtitle = (
-        f"{'less' if x.goal == 'minimize' else 'more'} {METRICS[x.metric].label} and "
-        f"{'less' if y.goal == 'minimize' else 'more'} {METRICS[y.metric].label} is better · {len(drawn)} trials"
+        f"{'less' if x.goal == 'minimize' else 'more'} {described(x.metric).label} and "
+        f"{'less' if y.goal == 'minimize' else 'more'} {described(y.metric).label} is better · {len(drawn)} trials"
         + measured_from
         + (" · one seed" if data.seeds == 1 else "")
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.contract.metrics import METRICS
+from service.contract.metrics import described
 
 LOG_WHEN_RATIO = 20.0
 
 
 def title_of(metric: str) -> str:
-    known = METRICS[metric]
+    known = described(metric)
     return f"{known.label} [{known.unit}]" if known.unit else known.label
 
 
@@ -20,8 +20,8 @@ def axis_layout(metric: str, values: list[float]) -> dict[str, Any]:
     positive = [value for value in values if value > 0]
     ratio = max(positive) / min(positive) if positive else 1.0
     if (
-        METRICS[metric].unit
-        and METRICS[metric].goal == "minimize"
+        described(metric).unit
+        and described(metric).goal == "minimize"
         and len(positive) == len(values)
         and ratio > LOG_WHEN_RATIO
     ):

@@ -24,7 +24,7 @@ def arm(**change: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("change", "path", "words"),
     [
-        ({"arms": arm(weighting={"name": "fxied"})}, "arms[0].weighting.name", ["'fxied'", "fixed, mib"]),
+        ({"arms": arm(weighting={"name": "fxied"})}, "arms[0].weighting.name", ["'fxied'", "fixed", "mib"]),
         ({"arms": arm(weighting={"name": "fixed", "beta": -1.0})}, "arms[0].weighting.beta", ["-1.0", "equal to 0"]),
         ({"arms": arm(weighting={"name": "fixed", "bta": 1.0})}, "arms[0].weighting.bta", ["name, beta"]),
         (
@@ -66,7 +66,7 @@ def arm(**change: Any) -> list[dict[str, Any]]:
         ({"seeds": "1"}, "seeds", ["list", "'1'"]),
         ({"training": {"epochs": "20"}}, "training.epochs", ["integer", "'20'"]),
         ({"training": {"epochs": True}}, "training.epochs", ["integer", "True"]),
-        ({"data": {"name": "digitz"}}, "data.name", ["'digits'", "'digitz'"]),
+        ({"data": {"name": "digitz"}}, "data.name", ["digits", "'digitz'"]),
         ({"colour": 1}, "colour", ["known keys", "objectives"]),
         ({"objectives": [{"metric": "acuracy", "goal": "maximize"}] * 2}, "objectives[0]", ["acuracy", "accuracy"]),
         ({"name": ""}, "name", ["at least 1"]),

@@ -216,7 +216,9 @@ def _address(deployment: dict[str, Started], name: str) -> str:
 
 
 def test_a_study_is_trained_on_both_nodes(deployment: dict[str, Started], spec: dict[str, Any]) -> None:
-    spec |= {"resources": {"cpus": 1, "concurrency": 2, "cohort": 2}}
+    # Three cohorts, each longer than it takes the slower node to start its worker, so that both get one.
+    spec |= {"resources": {"cpus": 1, "concurrency": 2, "cohort": 2}, "evaluation": {"every": 200}}
+    spec["training"] = {**spec["training"], "epochs": 1500}
     headers = {"Authorization": f"Bearer {VARIABLES['PARETOSCOPE_TOKEN']}"}
     url = _address(deployment, "PARETOSCOPE_URL")
     with httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as client:

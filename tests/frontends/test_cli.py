@@ -23,7 +23,7 @@ def run(*arguments: str, url: str = "http://127.0.0.1:9") -> subprocess.Complete
         ("name: x\narms: [", ["line 2", "not YAML"]),
         (
             "name: x\narms:\n  - name: a\n    weighting: {name: fxied}\n",
-            ["arms[0].weighting.name", "line 4", "fixed, mib"],
+            ["arms[0].weighting.name", "line 4", "fixed", "mib"],
         ),
         ("name: x\narms:\n  - name: a\n    weighting: {name: fixed, beta: -1}\n", ["arms[0].weighting.beta", "-1"]),
     ],

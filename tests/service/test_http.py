@@ -214,8 +214,9 @@ def test_unknown_things_get_the_error_shape(service: Running) -> None:
 
 def test_the_catalog_documents_every_name_and_default(service: Running) -> None:
     catalog = service.get("/api/catalog").json()
-    assert [w["name"] for w in catalog["weightings"]] == ["fixed", "mib"]
-    mib = catalog["weightings"][1]["schema"]["properties"]
+    weightings = {w["name"]: w["schema"]["properties"] for w in catalog["weightings"]}
+    assert {"fixed", "uniform", "target-rate", "mib", "mgda", "stch"} <= set(weightings)
+    mib = weightings["mib"]
     assert mib["mu"]["default"] == 0.2 and mib["normalize"]["description"]
     assert {"data", "models", "problems", "rates", "searches", "attacks", "estimators", "figures"} <= set(catalog)
     schemas = service.get("/openapi.json").json()["components"]["schemas"]

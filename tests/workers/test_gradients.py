@@ -33,7 +33,7 @@ class Setup:
     def __init__(self) -> None:
         g = torch.Generator().manual_seed(0)
         self.problem = problems.build(Bottleneck(), LATENT)
-        sizes = models.Sizes(6, self.problem.outputs, LATENT, 5)
+        sizes = models.Sizes(6, self.problem.outputs, LATENT, 5, (1, 2, 3))
         self.model = models.build(
             Mlp(widths=[7], latent=LATENT, head=[8]), sizes, Seeds([1, 2, 1], torch.device("cpu"))
         )

@@ -13,12 +13,17 @@ from workers.models.stack import Stack
 
 
 class Sizes(NamedTuple):
-    """What data and problem ask of a model: inputs, encoder outputs, code dimensions, classes."""
+    """What data and problem ask of a model: inputs, encoder outputs, code dimensions, classes, the image's shape.
+
+    `scalars` are first values of numbers that train with the encoder, as its last leaves [K, 1, 1].
+    """
 
     features: int
     outputs: int
     latent: int
     classes: int
+    shape: tuple[int, int, int]
+    scalars: tuple[float, ...] = ()
 
 
 class Model(Protocol):
@@ -27,7 +32,7 @@ class Model(Protocol):
     encoder: Stack
     head: Stack
 
-    def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], …)
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], *scalars)
 
     def decode(self, z: Tensor) -> Tensor: ...  # [K, B, latent] -> [K, B, classes]
 

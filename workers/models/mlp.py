@@ -21,28 +21,30 @@ class Mlp:
     """
 
     def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
-        self.encoder = _layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder")
-        self.head = _layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
+        self.encoder = layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
+        self._weights = len(self.encoder.leaves) - len(sizes.scalars)
+        self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
-        return (_forward(self.encoder.leaves, x),)
+        leaves = self.encoder.leaves
+        return (forward(leaves[: self._weights], x), *leaves[self._weights :])
 
     def decode(self, z: Tensor) -> Tensor:
-        return _forward(self.head.leaves, z)
+        return forward(self.head.leaves, z)
 
 
-def _layers(widths: Sequence[int], seeds: Seeds, stream: str) -> Stack:
+def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[float, ...] = ()) -> Stack:
     ends = list(itertools.pairwise(widths))
-    shapes = [shape for i, o in ends for shape in ((i, o), (1, o))]
+    shapes = [shape for i, o in ends for shape in ((i, o), (1, o))] + [(1, 1)] * len(scalars)
 
     def one(generator: torch.Generator) -> Tensor:
         drawn = [(torch.rand((i + 1) * o, generator=generator) * 2 - 1) * i**-0.5 for i, o in ends]
-        return torch.cat(drawn)  # [P]
+        return torch.cat([*drawn, torch.tensor(scalars)])  # [P]
 
     return Stack(seeds.spread(seeds.draw(stream, one)).clone(memory_format=torch.contiguous_format), shapes)
 
 
-def _forward(leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+def forward(leaves: Sequence[Tensor], x: Tensor) -> Tensor:
     for i in range(0, len(leaves), 2):
         x = torch.baddbmm(leaves[i + 1], x.relu() if i else x, leaves[i])  # [K, B, out]
     return x

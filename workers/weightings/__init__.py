@@ -1,12 +1,13 @@
 """Weightings turn losses (and their Gram matrix) into weights: update = Σ_i w_i ∇ℓ_i.
 
-`workers.weightings.<name>` holds a class named as in the contract, built from its members' parameters.
+`workers.weightings.<name>` holds a class named as in the contract, built from its members' parameters. A contract
+class may name an `adapter` (module, class) instead, which serves many names.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import torch
@@ -21,6 +22,9 @@ class Setting(NamedTuple):
     terms: tuple[str, ...]
     latent: int
     device: torch.device
+    seeds: tuple[int, ...] = ()  # of the members, in order; for those that draw random numbers
+    batches: int = 1  # steps of an epoch
+    raw: Callable[[Tensor], Tensor] = lambda losses: losses  # the terms before any transform, [..., n]
 
 
 class Weighting(Protocol):
@@ -36,9 +40,10 @@ class Mixed:
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         self._groups: list[tuple[Tensor, Weighting]] = []
+        seeds = setting.seeds or (0,) * len(params)
         for name in dict.fromkeys(p.name for p in params):
             rows = [k for k, p in enumerate(params) if p.name == name]
-            group = _build([params[k] for k in rows], setting)
+            group = _build([params[k] for k in rows], setting._replace(seeds=tuple(seeds[k] for k in rows)))
             self._groups.append((torch.tensor(rows, device=setting.device), group))
         self.needs_gram = any(group.needs_gram for _, group in self._groups)
 
@@ -58,7 +63,8 @@ def build(params: Sequence[Spec], setting: Setting) -> Weighting:
 
 
 def _build(params: Sequence[Spec], setting: Setting) -> Weighting:
-    name = params[0].name
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    weighting: Weighting = getattr(module, type(params[0]).__name__)(params, setting)
+    kind = type(params[0])
+    own = (params[0].name.replace("-", "_"), kind.__name__)
+    module, name = getattr(kind, "adapter", own)
+    weighting: Weighting = getattr(importlib.import_module(f"{__name__}.{module}"), name)(params, setting)
     return weighting

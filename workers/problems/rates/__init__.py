@@ -5,24 +5,36 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 
 class Code(NamedTuple):
-    """A Gaussian code N(mean, diag(scale²)) per example: both [K, B, latent]."""
+    """A Gaussian code N(mean, diag(scale²)) per example."""
 
-    mean: Tensor
-    scale: Tensor
+    mean: Tensor  # [K, B, latent]
+    scale: Tensor  # the same, or what broadcasts to it: one noise level per member is [K, 1, 1]
 
 
 class Rate(Protocol):
+    scalars: tuple[float, ...]  # first values of numbers trained with the encoder; they follow its outputs in s
+
     def outputs(self, latent: int) -> int: ...  # encoder outputs that a code of this size takes
 
     def code(self, s: tuple[Tensor, ...]) -> Code: ...
 
     def sample(self, code: Code, noise: Tensor) -> Tensor: ...  # [K, B, latent]
 
-    def nats(self, code: Code) -> Tensor: ...  # [K, B]
+    def nats(self, code: Code) -> Tensor: ...  # [K, B]: what training pays
+
+
+def kl_to_prior(code: Code) -> Tensor:
+    """KL(N(μ, σ²) ‖ N(0, I)) = Σ_d ½(μ² + σ² − 1) − ln σ: [K, B]. Infinite for a code without noise.
+
+    A sum over latent dimensions: a mean would rescale β by 1/latent.
+    """
+    squares = torch.addcmul(code.mean.square(), code.scale, code.scale)
+    return (0.5 * (squares - 1) - code.scale.log()).sum(-1)
 
 
 def build(name: str) -> Rate:

@@ -6,14 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.problems.rates import Code
+from workers.problems.rates import Code, kl_to_prior
 
 
 class Rate:
-    """z = μ + σ ε with σ = softplus(ρ − 5), and the rate KL(N(μ, σ²) ‖ N(0, I)).
+    """z = μ + σ ε with σ = softplus(ρ − 5), and the rate KL(N(μ, σ²) ‖ N(0, I)), summed over latent dimensions."""
 
-    KL = Σ_d ½(μ² + σ² − 1) − ln σ, summed over latent dimensions: a mean would rescale β by 1/latent.
-    """
+    scalars = ()
 
     def outputs(self, latent: int) -> int:
         return 2 * latent
@@ -26,5 +25,4 @@ class Rate:
         return torch.addcmul(code.mean, code.scale, noise)
 
     def nats(self, code: Code) -> Tensor:
-        squares = torch.addcmul(code.mean.square(), code.scale, code.scale)
-        return (0.5 * (squares - 1) - code.scale.log()).sum(-1)
+        return kl_to_prior(code)

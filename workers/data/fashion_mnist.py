@@ -1,0 +1,29 @@
+"""Fashion-MNIST (Xiao, Rasul, Vollgraf 2017): 28×28 grey images of ten kinds of clothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from service.contract.data import FashionMnist
+from workers.data import DataSet, idx
+from workers.data.recipes import Place, Recipe, Way
+
+RECIPE = Recipe(
+    "fashion-mnist",
+    places=(
+        Place("torchvision's files", "FashionMNIST/raw", idx.NAMES, idx.splits),
+        Place("Debian package dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist", idx.NAMES, idx.splits),
+    ),
+    ways=(
+        Way("Debian package dataset-fashion-mnist", "apt", "dataset-fashion-mnist"),
+        Way("torchvision's download", "torchvision", "FashionMNIST"),
+    ),
+    mean=(0.2860,),
+    std=(0.3530,),
+)
+
+
+def load(spec: FashionMnist, folder: Path) -> DataSet:
+    from workers.data import images
+
+    return images.load(RECIPE, spec, folder)

