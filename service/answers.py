@@ -6,7 +6,7 @@ from typing import Any
 
 from service.analysis import Axis, Point, axis_for, compare, hypervolume, nondominated, points_of
 from service.contract.errors import Detail, InvalidInput
-from service.contract.metrics import METRICS, metric
+from service.contract.metrics import described
 from service.contract.palette import arm_style
 from service.store.views import StudyView
 
@@ -63,13 +63,14 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
     }
     if with_spec:
         answer["spec"] = view.spec
+        answer["metrics"] = [{"name": n, **described(n)._asdict()} for n in view.study.evaluation.metrics]
     return answer
 
 
 def metric_axis(view: StudyView, name: str, query: str) -> Axis:
-    attacked = view.study.evaluation.attack_metrics
-    if metric(name) is None or (name.startswith("robust_") and name not in attacked):
-        message = f"{name!r} is not a metric of this study; known: {', '.join([*METRICS, *attacked])}"
+    known = view.study.evaluation.metrics
+    if name not in known:
+        message = f"{name!r} is not a metric of this study; known: {', '.join(known)}"
         raise InvalidInput(message, [Detail(path=query, message=message)])
     return axis_for(view.study, name)
 

@@ -6,6 +6,7 @@ One rule does most of it: compare what the log says should run with what Ray say
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 from contextlib import suppress
 
@@ -53,9 +54,8 @@ class Launcher:
 
         with self._views.read(study_id) as view:
             job = view.job
-        accepted, _ = self._store.append(study_id, [("service:cancelled", "study_cancelled", {})], not_ended)
-        if not accepted:
-            raise Conflict(f"study {study_id} is cancelled and cannot be cancelled")
+        uid = f"service:cancelled:{secrets.token_hex(4)}"  # a second cancel is refused, not taken for a resend
+        self._store.append(study_id, [(uid, "study_cancelled", {})], not_ended)
         if job is not None:
             self._to_stop.add(job)
         self.wake()

@@ -112,16 +112,16 @@ export async function showStudy(page, id, showCrumbs) {
   const path = studyPath(id);
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", {}, id));
   page.replaceChildren(h("p", { class: "muted" }, "Loading …"));
-  let study, catalog;
+  let study;
   try {
-    [study, catalog] = await Promise.all([get(path), get("/api/catalog")]);
+    study = await get(path);
   } catch (error) {
     if (error.status === 404) return showMissing(page, "There is no such study", `No study has the id ${id}. It may have been deleted.`);
     showMissing(page, "The study could not be read", error.message);
     if (error.status === undefined) setTimeout(() => showStudy(page, id, showCrumbs), 2000);
     return;
   }
-  const metrics = new Map(catalog.metrics.map((metric) => [metric.name, metric]));
+  const metrics = new Map(study.metrics.map((metric) => [metric.name, metric]));
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
   const head = new Head(study);

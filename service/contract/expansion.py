@@ -72,6 +72,7 @@ def arm_errors(study: Study) -> list[Detail]:
                 key = (e.get("ctx") or {}).get("key") or (e["loc"][0] if e["loc"] else "")
                 found.append(Detail(path=f"arms[{i}].{place}.{key}", message=f"{e['msg']}, got {e['input']!r}"[:400]))
             continue
+        found += _pointless(i, arm)
         for part in parts:
             own = part.place in ("problem", "weighting") or bool(part.written)
             root = f"arms[{i}].{part.place}" if own else part.place
@@ -85,6 +86,16 @@ def arm_errors(study: Study) -> list[Detail]:
                         if not any(d.path == where for d in found):
                             found.append(Detail(path=where, message=message))
     return found
+
+
+def _pointless(i: int, arm: Arm) -> list[Detail]:
+    """Without a rate there is nothing to weigh against: an automatic weighting would never train the encoder."""
+    rate = arm.problem.rate
+    rates = rate.values() if isinstance(rate, Grid) else [rate]
+    if "none" not in rates or arm.weighting.name in ("fixed", "uniform"):
+        return []
+    rule = f"rate none has no information term to weigh: use weighting fixed or uniform, got {arm.weighting.name!r}"
+    return [Detail(path=f"arms[{i}].problem.rate", message=rule)]
 
 
 def count_trials(study: Study) -> dict[str, int]:

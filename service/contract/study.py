@@ -108,6 +108,11 @@ class Evaluation(Strict):
         return bool(self.attacks) and (last or due)
 
     @property
+    def metrics(self) -> list[str]:
+        """Everything that a trial of this study reports."""
+        return [*METRICS, *self.estimator_metrics, *self.attack_metrics]
+
+    @property
     def estimator_metrics(self) -> list[str]:
         """What the estimators add to a trial's metrics."""
         return [*(f"i_xz_{name}_bits" for name in self.estimators), "estimator_samples"] if self.estimators else []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sql
 
-from service.contract.errors import Conflict, NotFound
+from service.contract.errors import Conflict, Detail, NotFound
 from service.contract.events import STATE_AFTER, StudyState
 
 metadata = sql.MetaData()
@@ -146,7 +146,7 @@ class Store:
         with self._writing, self._engine.begin() as connection:
             state = self._state(connection, study_id)
             if state is StudyState.RUNNING:
-                raise Conflict(f"study {study_id} is {state.value}: cancel it before deleting it")
+                raise _refused(state, f"study {study_id} is {state.value}: cancel it before deleting it")
             connection.execute(events.delete().where(events.c.study == study_id))
             connection.execute(studies.delete().where(studies.c.id == study_id))
         self._tell(study_id)
@@ -169,7 +169,7 @@ class Store:
                 if state.is_ended():
                     refusal = refusal or f"study {study_id} is {state.value} and takes no more events"
                 if refusal:
-                    raise Conflict(refusal)
+                    raise _refused(state, refusal)
                 self._insert(connection, study_id, fresh)
         if fresh:
             self._tell(study_id)
@@ -225,6 +225,11 @@ class Store:
         connection.execute(events.insert(), rows)
         if state is not None:
             connection.execute(studies.update().where(studies.c.id == study_id).values(state=state.value))
+
+
+def _refused(state: StudyState, message: str) -> Conflict:
+    """A conflict that carries the state it comes from."""
+    return Conflict(message, [Detail(path="state", message=state.value)])
 
 
 def _row(row: Any) -> StudyRow:

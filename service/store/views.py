@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf, log
 from typing import Any
 
 from service.contract.events import STATE_AFTER, StudyState, TrialState
@@ -34,9 +35,14 @@ class TrialView:
 
     @property
     def collapsed(self) -> bool:
-        """The code carries nothing: a trained rate below 0.05 bit."""
-        rate = self.metrics.get("i_xz_bits")
-        return self.state is TrialState.FINISHED and rate is not None and rate < COLLAPSED_BELOW_BITS
+        """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound.
+
+        The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses.
+        """
+        bits, nats = self.metrics.get("i_xz_bits"), self.metrics.get("loss_info")
+        if self.state is not TrialState.FINISHED or bits is None:
+            return False
+        return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS
 
     @property
     def training_seconds(self) -> float | None:

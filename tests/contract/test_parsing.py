@@ -57,6 +57,11 @@ def arm(**change: Any) -> list[dict[str, Any]]:
             ["above 0"],
         ),
         ({"arms": arm(weighting={"name": "mib", "power": 3})}, "arms[0].weighting.power", ["1 or 2", "3"]),
+        (
+            {"arms": arm(problem={"name": "bottleneck", "rate": "none"}, weighting={"name": "mib"})},
+            "arms[0].problem.rate",
+            ["no information term", "'mib'"],
+        ),
         ({"arms": arm(training={"epochs": 0})}, "arms[0].training.epochs", ["equal to 1", "0"]),
         ({"arms": arm(training={"epoch": 1})}, "arms[0].training.epoch", ["known keys"]),
         ({"arms": arm(model={"latent": {"grid": [4, 0]}})}, "arms[0].model.latent.grid[1]", ["equal to 1", "0"]),

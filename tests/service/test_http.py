@@ -141,7 +141,7 @@ def test_cancel_and_delete_follow_the_state(service: Running, spec: dict[str, An
     study = submit(service, spec)["id"]
     assert service.post(f"/api/studies/{study}/cancel").json()["state"] == "cancelled"
     again = service.post(f"/api/studies/{study}/cancel")
-    assert again.status_code == 409 and "cancelled" in again.json()["error"]["message"]
+    assert again.status_code == 409 and again.json()["error"]["details"] == [{"path": "state", "message": "cancelled"}]
     assert httpx.delete(f"{service.url}/api/studies/{study}", trust_env=False).status_code == 204
     assert service.get(f"/api/studies/{study}").status_code == 404
 

@@ -163,3 +163,16 @@ def test_a_code_that_carries_nothing_is_called_collapsed(store: Store, plain: di
     store.append("s1", [report(trial, 3, i_xz_bits=0.04, i_zy_bits=0.0), ("d", "trial_finished", {"trial": trial})])
     with views.read("s1") as view:
         assert view.trials[trial].collapsed and not view.trials[trial].counts_for_front
+
+
+def test_a_loose_bound_does_not_hide_a_collapse_and_no_rate_is_none(store: Store, plain: dict[str, Any]) -> None:
+    store.create("s1", plain, None)
+    views = Views(store)
+    with views.read("s1") as view:
+        nib, none, fine, *_ = view.trials
+    ends = [(nib, 0.4, 0.01), (none, None, 0.0), (fine, 0.4, 0.3)]
+    for trial, bits, nats in ends:
+        done = (f"{trial}:f", "trial_finished", {"trial": trial})
+        store.append("s1", [report(trial, 3, i_xz_bits=bits, loss_info=nats), done])
+    with views.read("s1") as view:
+        assert [view.trials[trial].collapsed for trial, _, _ in ends] == [True, False, False]
