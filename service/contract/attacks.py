@@ -1,6 +1,6 @@
 """Parameters of the L∞ attacks on inputs in [0, 1]: see workers/attacks.
 
-Default budget ε 8/255, α 10/255: the values that reproduce the paper's Fashion-MNIST numbers (seed 002). Its appendix
+Default budget ε 8/255, α 10/255: the values that reproduce the MIB paper's Fashion-MNIST numbers. Its appendix
 prints them the other way round; for CIFAR-10 the budget that reproduces is ε 1/255, α 2/255.
 """
 

@@ -13,7 +13,7 @@ from workers.problems.rates import Code
 
 
 class Bottleneck:
-    """Terms pred = mean cross-entropy and info = u(mean rate), in nats; β multiplies info (seed 002 eq. 36)."""
+    """Terms pred = mean cross-entropy and info = u(mean rate), in nats; β multiplies info (MIB paper, eq. 36)."""
 
     terms = Spec.terms
 

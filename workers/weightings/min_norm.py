@@ -36,7 +36,7 @@ def line_search(gram: Tensor, steps: int = LINE_SEARCH_STEPS) -> Tensor:
 
 
 def paper_steps(gram: Tensor, steps: int = PAPER_STEPS) -> Tensor:
-    """Frank–Wolfe with γ_t = 2/(t+2), as in seed 002."""
+    """Frank–Wolfe with γ_t = 2/(t+2), as in the MIB paper."""
     w, _ = _centre(gram)
     for t in range(steps):
         j = torch.einsum("mij,mj->mi", gram, w).argmin(1)
