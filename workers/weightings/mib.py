@@ -18,8 +18,8 @@ class Mib:
     """Min-norm weights w*, a power w̃ = w*^p (not renormalised), then w̃_i (1 + softmax(w̃ ℓ/μ)_i) (eq. 14).
 
     The information term is first scaled by s (`info_scale`). `normalize` divides the gradients for the min-norm
-    problem only; its weights multiply the gradients as they are, which on digits gave fewer bits for a
-    larger scale throughout (multiplying the divided gradients did not). Returned weights belong to the unscaled terms, so
+    problem only; its weights multiply the gradients as they are, which on digits gave fewer bits for a larger scale
+    throughout (multiplying the divided gradients did not). Returned weights belong to the unscaled terms, so that
     weight_info / weight_pred compares to β.
     """
 
