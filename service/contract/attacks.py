@@ -1,7 +1,8 @@
 """Parameters of the L∞ attacks on inputs in [0, 1]: see workers/attacks.
 
-Default budget ε 8/255, α 10/255: the values that reproduce the MIB paper's Fashion-MNIST numbers. Its appendix
-prints them the other way round; for CIFAR-10 the budget that reproduces is ε 1/255, α 2/255.
+Default budget ε 8/255, α 10/255: the nearer of the MIB paper's two budgets to its Fashion-MNIST numbers (see
+docs/robustness-fashion.md). Its appendix gives that data set ε 1/255, α 2/255 and CIFAR-10 the larger one; the two look
+swapped, which we have not checked on CIFAR-10.
 """
 
 from __future__ import annotations

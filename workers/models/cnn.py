@@ -21,7 +21,7 @@ POOL = 2  # after each convolution height and width are halved, rounded down
 class Cnn:
     """Convolutions with ReLU and 2×2 max-pooling, then a stacked perceptron; the head is that of `mlp`.
 
-    Members are convolved one after the other: as groups of one convolution they cost twice as much on 28×28 images.
+    Members are convolved one after the other: as groups of one convolution they were slower on 28×28 images.
     A convolution's weights are W [K, out, in, k, k], b [K, out] from U(±1/√(in k²)) as in torch.nn.Conv2d.
     """
 
