@@ -63,12 +63,12 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
     }
     if with_spec:
         answer["spec"] = view.spec
-        answer["metrics"] = [{"name": n, **described(n)._asdict()} for n in view.study.evaluation.metrics]
+        answer["metrics"] = [{"name": n, **described(n)._asdict()} for n in view.study.metrics]
     return answer
 
 
 def metric_axis(view: StudyView, name: str, query: str) -> Axis:
-    known = view.study.evaluation.metrics
+    known = view.study.metrics
     if name not in known:
         message = f"{name!r} is not a metric of this study; known: {', '.join(known)}"
         raise InvalidInput(message, [Detail(path=query, message=message)])

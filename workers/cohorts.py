@@ -19,6 +19,7 @@ def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) ->
 
     Sizes are even and such that every slot has work. `size`, the study's own wish, is the most members of a
     cohort; without it the plan fills all slots in as few rounds as `LARGEST` allows.
+    A trial whose model does not stack is a cohort of one.
     """
     if slots < 1:
         raise ValueError(f"slots must be at least 1, got {slots}")
@@ -45,6 +46,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
         trial.model.model_dump_json(),
         (training.epochs, training.batch_size, training.optimizer),
         trial.weighting.needs_gram,
+        None if trial.model.stacks else trial.id,
     )
 
 

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor, inf
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -18,15 +18,19 @@ from ray.tune import Callback, FailureConfig, RunConfig, Stopper, TuneConfig, Tu
 from ray.tune.experiment import Trial
 from ray.tune.result import HOSTNAME, NODE_IP
 
-from service.contract.expansion import PlannedTrial
+from service.contract.expansion import PlannedTrial, searched_keys
+from service.contract.outcomes import objective_values
 from service.contract.study import Resources, Study
-from workers.cohorts import plan
 from workers.reporting import Reporter
-from workers.trainable import REPORT, Plan, train_cohort
+from workers.searches.cohort_searcher import CohortSearcher
+from workers.searches.past import Past
+from workers.searches.supply import Supply, searches_of
+from workers.trainable import REPORT, Plan, members_of, train_cohort
 
 log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
+Metrics = dict[str, float | None]
 
 WORKER_DEATHS = 2  # a cohort is tried again when its process died, not when it raised
 
@@ -81,30 +85,32 @@ class _NotSaved:
 class Recorder(_NotSaved, Callback):
     """Turns what Tune tells about cohorts into events about trials."""
 
-    def __init__(self, cohorts: Sequence[Sequence[PlannedTrial]], reporter: Reporter) -> None:
-        self._members = [[trial.id for trial in cohort] for cohort in cohorts]
+    def __init__(self, trials: Iterable[str], reporter: Reporter, ended: Callable[[str, Metrics | None], None]) -> None:
+        self.open = set(trials)
         self._reporter = reporter
-        self.open = {trial for members in self._members for trial in members}
+        self._ended = ended  # told of each trial once: its last metrics, or none when it failed
+        self._metrics: dict[str, Metrics] = {}
 
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         host = _host(trial)
-        for member in self._of(trial):
-            self._reporter.trial_started(member, host)
+        for member, suggested in members_of(trial.config).items():
+            self._reporter.trial_started(member, host, suggested)
 
     @_never_raises
     def on_trial_result(
         self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **info: Any
     ) -> None:
         if REPORT in result:
-            self.record(self._of(trial), json.loads(result[REPORT]))
+            self.record(members_of(trial.config), json.loads(result[REPORT]))
 
     @_never_raises
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
-        self.fail(self._of(trial), _last_line(trial))
+        self.fail(members_of(trial.config), _last_line(trial))
 
-    def record(self, members: list[str], report: dict[str, Any]) -> None:
+    def record(self, members: Iterable[str], report: dict[str, Any]) -> None:
         for member, metrics in report["metrics"].items():
+            self._metrics[member] = {**self._metrics.get(member, {}), **metrics}
             self._reporter.report(member, report["epoch"], metrics)
         for member, reason in report["failures"].items():
             self.fail([member], reason)
@@ -113,15 +119,15 @@ class Recorder(_NotSaved, Callback):
                 if member in self.open:
                     self.open.remove(member)
                     self._reporter.trial_finished(member)
+                    self._ended(member, self._metrics.pop(member, {}))
 
-    def fail(self, members: list[str], reason: str) -> None:
+    def fail(self, members: Iterable[str], reason: str) -> None:
         for member in members:
             if member in self.open:
                 self.open.remove(member)
                 self._reporter.trial_failed(member, reason)
-
-    def _of(self, trial: Trial) -> list[str]:
-        return self._members[trial.config["cohort"]]
+                self._metrics.pop(member, None)
+                self._ended(member, None)
 
 
 def _host(trial: Trial) -> str | None:
@@ -154,26 +160,41 @@ class _Until(_NotSaved, Stopper):
 
 
 def run(
-    study: Study, trials: Sequence[PlannedTrial], reporter: Reporter, deadline: float | None, scratch: Path
+    study: Study,
+    trials: Sequence[PlannedTrial],
+    past: Mapping[str, Past],
+    reporter: Reporter,
+    deadline: float | None,
+    scratch: Path,
 ) -> str | None:
     """Train the trials; the reason when some were left out. Needs a connected Ray and a folder for Tune's files."""
     resources = study.resources
     slots = slots_of(resources, ray.cluster_resources())  # type: ignore[no-untyped-call]
-    cohorts = plan(trials, slots, resources.cohort)
-    log.info("%d trials in %d cohorts on %d slots", len(trials), len(cohorts), slots)
-    if not cohorts:
+    log.info("%d trials on %d slots", len(trials), slots)
+    if not trials:
         return None
+    keys = searched_keys(study)
+    planned = [trial for trial in trials if trial.arm not in keys]
+    supply = Supply(planned, searches_of(study, past), slots, resources.cohort)
+
+    def ended(trial: str, metrics: Metrics | None) -> None:
+        supply.tell(trial, None if metrics is None else objective_values(metrics, study.objectives))
+
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
-    shared = Plan(cohorts, study.data, study.evaluation, resources.cpus)
+    shared = Plan({trial.id: trial for trial in trials}, study.data, study.evaluation, resources.cpus)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )
-    recorder, until = Recorder(cohorts, reporter), _Until(deadline, reporter)
+    recorder, until = Recorder((trial.id for trial in trials), reporter, ended), _Until(deadline, reporter)
     Tuner(
         trainable,
-        param_space={"cohort": tune.grid_search(list(range(len(cohorts))))},
-        tune_config=TuneConfig(max_concurrent_trials=slots, reuse_actors=True),
+        tune_config=TuneConfig(
+            search_alg=CohortSearcher(supply, slots, keys),
+            num_samples=-1,  # until the searcher has no more
+            max_concurrent_trials=2 * slots,  # those that end, and those that wait for their processes
+            reuse_actors=True,
+        ),
         run_config=RunConfig(
             name="study",
             storage_path=str(scratch),

@@ -14,16 +14,8 @@ from torch import Tensor
 
 from workers.models import Model
 from workers.models.stack import Stack
-from workers.problems import Problem
+from workers.problems import Batch, Problem
 from workers.weightings import Weighting
-
-
-class Batch(NamedTuple):
-    """What all terms are computed from, per member."""
-
-    x: Tensor  # [K, B, features]
-    y: Tensor  # [K, B]
-    noise: Tensor  # [K, B, latent]
 
 
 class Step(NamedTuple):
@@ -39,7 +31,7 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Batch) -> 
     """Losses, weights and gradients of one batch; changes no parameter."""
     s = model.encode(batch.x)
     cut = tuple(t.detach().requires_grad_() for t in s)
-    terms = problem.losses(model, cut, batch.y, batch.noise)
+    terms = problem.losses(model, cut, batch)
     cotangents, head = _differentiate(terms, cut, model.head)
     losses = torch.stack([t.detach() for t in terms], dim=1)  # [K, n]
     if weighting.needs_gram:

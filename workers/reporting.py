@@ -49,8 +49,10 @@ class Reporter:
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
         self._thread.start()
 
-    def trial_started(self, trial: str, host: str | None = None) -> None:
-        self._put({"uid": f"{trial}:started", "kind": "trial_started", "trial": trial, "host": host})
+    def trial_started(self, trial: str, host: str | None = None, config: dict[str, Any] | None = None) -> None:
+        """`config` is what a search suggested, if one did."""
+        event = {"uid": f"{trial}:started", "kind": "trial_started", "trial": trial, "host": host}
+        self._put({**event, "config": config or None})
 
     def report(self, trial: str, epoch: int, metrics: dict[str, float | None]) -> None:
         finite = {name: value if _is_finite(value) else None for name, value in metrics.items()}

@@ -28,6 +28,7 @@ from service.contract.expansion import PlannedTrial, expand
 from service.contract.parsing import check_study
 from service.contract.study import Study
 from workers.reporting import Reporter
+from workers.searches.past import Past, past_of
 
 log = logging.getLogger("workers.run_study")
 
@@ -38,22 +39,25 @@ PAGE = 1000
 
 
 class Work(NamedTuple):
-    """What the log does not have yet, and until when there is time for it (seconds since 1970)."""
+    """What the log does not have yet, what it has of searches, and until when there is time (seconds since 1970)."""
 
     study: Study
     trials: list[PlannedTrial]
+    past: dict[str, Past]
     deadline: float | None
 
 
 def fetch(client: httpx.Client, study_id: str) -> Work:
-    """The study and those of its trials that are neither finished nor failed."""
+    """The study, those of its trials that are neither finished nor failed, and what its searches know."""
     answer = _get(client, f"/api/studies/{study_id}")
     study = check_study(answer["spec"])
-    done = {t["id"] for t in _trials(client, study_id) if t["state"] in ("finished", "failed")}
+    trials = list(_trials(client, study_id))
+    done = {t["id"] for t in trials if t["state"] in ("finished", "failed")}
     started = answer.get("started_at")
     begin = datetime.fromisoformat(started).timestamp() if started else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
-    return Work(study, [trial for trial in expand(study) if trial.id not in done], deadline)
+    left = [trial for trial in expand(study) if trial.id not in done]
+    return Work(study, left, past_of(study, trials), deadline)
 
 
 def _trials(client: httpx.Client, study_id: str) -> Iterator[dict[str, Any]]:
@@ -126,7 +130,7 @@ def _train(work: Work, reporter: Reporter) -> str | None:
     try:
         ray.init(address="auto", log_to_driver=False, logging_level=logging.WARNING)
         _on_sigterm(reporter, scratch)  # Ray has put its own handler there
-        return driver.run(work.study, work.trials, reporter, work.deadline, scratch)
+        return driver.run(work.study, work.trials, work.past, reporter, work.deadline, scratch)
     except ray.exceptions.RayError as error:
         raise ConnectionError(f"Ray: {error}") from error
     finally:

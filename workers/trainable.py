@@ -9,37 +9,43 @@ from typing import Any, NamedTuple
 
 from service.contract.data import Data
 from service.contract.errors import ParetoscopeError
-from service.contract.expansion import PlannedTrial
+from service.contract.expansion import PlannedTrial, resolve
 from service.contract.study import Evaluation
 
 log = logging.getLogger(__name__)
 
+MEMBERS = "members"  # the key of a Tune trial's config: trial ids with the values a search suggested, as one text
 REPORT = "report"  # the key of our part in a Tune result
 
 
 class Plan(NamedTuple):
-    """All cohorts of a study and what they share; Ray keeps it once per node."""
+    """All trials of a study by id and what they share; Ray keeps it once per node."""
 
-    cohorts: list[list[PlannedTrial]]
+    trials: dict[str, PlannedTrial]
     data: Data
     evaluation: Evaluation
     cpus: float
 
 
+def members_of(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """A cohort's trials with their suggested values; planned ones have none."""
+    return dict(json.loads(config[MEMBERS]))
+
+
 def train_cohort(config: dict[str, Any], plan: Plan) -> None:
-    """Train the cohort `config["cohort"]`.
+    """Train the cohort `config["members"]`.
 
     An exception would come again, so it is reported as its members' failure; only a process that dies is
     left to Tune, which tries the cohort again.
     """
-    members = plan.cohorts[config["cohort"]]
+    members = members_of(config)
     try:
-        _train(members, plan)
+        _train([resolve(plan.trials[trial], values) for trial, values in members.items()], plan)
     except Exception as error:
-        log.exception("cohort %s failed", config["cohort"])
+        log.exception("cohort %s failed", config[MEMBERS])
         words = traceback.format_exception_only(error)[-1].strip()
         last = error.message if isinstance(error, ParetoscopeError) else words
-        _send(None, {}, {trial.id: last for trial in members}, final=True)
+        _send(None, {}, dict.fromkeys(members, last), final=True)
 
 
 def _train(members: list[PlannedTrial], plan: Plan) -> None:

@@ -14,11 +14,10 @@ from service.contract.data import Data
 from service.contract.expansion import PlannedTrial
 from service.contract.study import Evaluation
 from workers import data as datasets
-from workers import estimators, gradients, information, models, optimizers, problems, weightings
-from workers.attacks.loop import Target
-from workers.attacks.robustness import robustness
+from workers import gradients, optimizers, problems, weightings
 from workers.data import DataSet
-from workers.data.streams import Seeds, generator
+from workers.data.streams import Seeds
+from workers.problems import Split
 
 Metrics = dict[str, float | None]
 
@@ -53,11 +52,8 @@ def train(
         failed = {alive.pop(k).id: why for k, why in failures.items() if why}
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
-        if alive and (last or epoch % evaluation.every == 0):
-            columns |= cohort.evaluate(evaluation.samples if last else 1)
-            columns |= cohort.estimate(evaluation)
-        if alive and evaluation.attacks_at(epoch, last):
-            columns |= cohort.attack(evaluation)
+        if alive:
+            columns |= cohort.evaluate(evaluation, epoch, last)
         shared = {"epoch": float(epoch), "seconds": seconds / len(trials)}
         metrics = {t.id: {**shared, **{m: _finite(c[k]) for m, c in columns.items()}} for k, t in alive.items()}
         yield EpochReport(epoch, metrics, failed, last or not alive)
@@ -72,65 +68,32 @@ class Cohort:
         _check_alike(trials)
         first = trials[0]
         latent = int(first.model.latent)  # type: ignore[arg-type]
-        self.data, self.batch_size = data, first.training.batch_size
-        self.seeds = Seeds([t.seed for t in trials], device)
-        self.problem = problems.build(first.problem, latent)
-        sizes = models.Sizes(
-            data.features, self.problem.outputs, latent, data.classes, data.shape, self.problem.scalars
-        )
-        self.model = models.build(first.model, sizes, self.seeds)
-        batches = math.ceil(len(data.x_train) / self.batch_size)
         seeds = tuple(t.seed for t in trials)
-        setting = weightings.Setting(self.problem.terms, latent, device, seeds, batches, self.problem.raw)
+        self._split = Split(data, Seeds(seeds, device), first.training.batch_size)
+        self.problem = problems.build(first.problem, latent)
+        self.model = self.problem.model(first.model, self._split)
+        steps = self.problem.steps(self._split)
+        setting = weightings.Setting(self.problem.terms, latent, device, seeds, steps, self.problem.raw)
         self.weighting = weightings.build([t.weighting for t in trials], setting)
         rates = torch.tensor([float(t.training.learning_rate) for t in trials], device=device)  # type: ignore[arg-type]
         parameters = [self.model.encoder.flat, self.model.head.flat]
         self.optimizer = optimizers.build(first.training.optimizer, parameters, rates)
-        shuffled = torch.randperm(len(data.x_train), generator=generator(0, "train-subset"))
-        self._seen = shuffled[: len(data.x_test)].to(device)  # the same images for every cohort
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
-        """One pass over the training split, each seed in its own order: losses and weights [steps, K, n]."""
-        count = len(self.data.x_train)
-        order = self.seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
-        latent = self.problem.latent
-        noise = self.seeds.draw(f"noise/{epoch}", lambda g: torch.randn(count, latent, generator=g))
+        """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
-        for start in range(0, count, self.batch_size):
-            part = slice(start, start + self.batch_size)
-            batch = (self.data.x_train[order[:, part]], self.data.y_train[order[:, part]], noise[:, part])
-            x, y, eps = (self.seeds.spread(t) for t in batch)  # [K, B, …]
-            found = gradients.step(self.model, self.problem, self.weighting, gradients.Batch(x, y, eps))
+        self.model.train(True)
+        for batch in self.problem.batches(self._split, epoch):
+            found = gradients.step(self.model, self.problem, self.weighting, batch)
             self.optimizer.step([found.encoder, found.head])
             losses.append(found.losses)
             weights.append(found.weights)
+        self.model.train(False)
         return torch.stack(losses), torch.stack(weights)
 
-    def evaluate(self, samples: int) -> dict[str, list[float]]:
-        """The metrics of the test split, and the accuracy on the training subset, per member."""
-        d, seen = self.data, self._seen
-
-        def measure(x: Tensor, y: Tensor, stream: str) -> information.Measured:
-            return information.measure(self.model, self.problem, x, y, seeds=self.seeds, stream=stream, samples=samples)
-
-        test = measure(d.x_test, d.y_test, "test")
-        train = measure(d.x_train[seen], d.y_train[seen], "train")
-        return {
-            "i_xz_bits": information.i_xz_bits(test).tolist(),
-            "i_zy_bits": information.i_zy_bits(test, d.y_test).tolist(),
-            "accuracy": test.accuracy.tolist(),
-            "train_accuracy": train.accuracy.tolist(),
-            "generalization_gap": (train.accuracy - test.accuracy).tolist(),
-        }
-
-    def estimate(self, evaluation: Evaluation) -> dict[str, list[float]]:
-        """The further estimates of I(X;Z) that the study asks for, on the test split, per member."""
-        return estimators.estimate(self.model, self.problem, self.data.x_test, self.seeds, evaluation)
-
-    def attack(self, evaluation: Evaluation) -> dict[str, list[float]]:
-        """The accuracy that each listed attack leaves on the test split, per member."""
-        target = Target(self.model, self.problem)
-        return robustness(target, self.data.x_test, self.data.y_test, self.seeds, evaluation)
+    def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
+        """What the problem measures after an epoch, per member."""
+        return self.problem.evaluate(self.model, self._split, evaluation, epoch, last)
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:

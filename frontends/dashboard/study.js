@@ -146,7 +146,8 @@ export async function showStudy(page, id, showCrumbs) {
     onPick: pick,
   });
   const spec = h("details", { class: "spec" }, h("summary", {}, "Spec"), h("pre", { tabindex: "0" }, toYaml(study.spec)));
-  const figures = h("div", { class: "figures" }, plane.element, front.element);
+  const hasPlane = study.figures.includes("information-plane");
+  const figures = h("div", { class: "figures" }, hasPlane ? plane.element : null, front.element);
   page.replaceChildren(head.element, notice.element, figures, arms.element, trials.element, spec, drawer.element);
 
   function select(trial) {
@@ -167,7 +168,7 @@ export async function showStudy(page, id, showCrumbs) {
       await notice.show(comparison);
     },
   });
-  live.add({ element: plane.element, refresh: () => plane.refresh() });
+  if (hasPlane) live.add({ element: plane.element, refresh: () => plane.refresh() });
   const frontPanel = live.add({ element: front.element, refresh: () => front.refresh() });
   live.add({ element: trials.element, refresh: async () => trials.show((await get(`${path}/trials?limit=${MOST_TRIALS}`)).trials) });
   const drawerPanel = live.add({ refresh: () => drawer.refresh() });

@@ -6,16 +6,22 @@ import { duration, metricLabel, moment, number, setting } from "./format.js";
 import { followSize, plotly, themed } from "./figures.js";
 import { onTheme } from "./theme.js";
 
-const CURVES = [
-  { axis: "y", metrics: ["accuracy", "train_accuracy"], title: "accuracy" },
-  { axis: "y2", metrics: ["i_xz_bits", "i_zy_bits"], title: "bits" },
-];
-const DASHES = ["solid", "dot"];
+const DASHES = ["solid", "dot", "dash", "dashdot"];
 
-/** Two small stacked plots over epochs: accuracy, and the information in bits; lines are labelled at their ends. */
-export function curveFigure(reports, colour, metrics) {
+/** What the two plots show: accuracy and bits of a bottleneck, else the objectives and the weights. */
+function curvesOf(metrics, objectives) {
+  if (metrics.has("i_xz_bits")) {
+    return [{ axis: "y", names: ["accuracy", "train_accuracy"] }, { axis: "y2", names: ["i_xz_bits", "i_zy_bits"], title: "bits" }];
+  }
+  const weights = [...metrics.keys()].filter((name) => name.startsWith("weight_")).slice(0, DASHES.length);
+  return [{ axis: "y", names: objectives }, { axis: "y2", names: weights, title: "weights" }];
+}
+
+/** Two small stacked plots over epochs; lines are labelled above them. */
+export function curveFigure(reports, colour, metrics, objectives) {
   const data = [];
-  for (const { axis, metrics: names } of CURVES) {
+  const curves = curvesOf(metrics, objectives);
+  for (const { axis, names } of curves) {
     names.forEach((name, i) => {
       const steps = reports.filter((report) => report[name] !== null && report[name] !== undefined);
       if (!steps.length) return;
@@ -32,7 +38,7 @@ export function curveFigure(reports, colour, metrics) {
   const layout = {
     xaxis: { title: { text: "epoch" }, zeroline: false, anchor: "y2", rangemode: "tozero" },
     yaxis: { domain: [0.58, 0.94], zeroline: false, nticks: 4 },
-    yaxis2: { domain: [0, 0.36], zeroline: false, title: { text: "bits" }, nticks: 4, rangemode: "tozero" },
+    yaxis2: { domain: [0, 0.36], zeroline: false, title: { text: curves[1].title }, nticks: 4, rangemode: "tozero" },
     legend: { ...legend, y: 0.95 },
     legend2: { ...legend, y: 0.37 },
     margin: { l: 44, r: 8, t: 4, b: 40 },
@@ -50,6 +56,7 @@ export class TrialDrawer {
     this.path = studyPath(study.id);
     this.looks = new Map(study.arms.map((arm) => [arm.name, arm]));
     this.metrics = metrics;
+    this.objectives = study.spec.objectives.map((objective) => objective.metric);
     this.onClose = onClose;
     this.trial = null;
     this.heading = h("h2", { tabindex: "-1" });
@@ -109,7 +116,8 @@ export class TrialDrawer {
     const config = Object.entries(trial.config).map(([key, value]) => [key, setting(value)]);
     const metrics = Object.entries(trial.metrics).map(([name, value]) => {
       const metric = this.metrics.get(name);
-      return [metric ? metricLabel(metric) : name, name === "epoch" ? setting(value) : number(value), metric?.doc];
+      const between = trial.intervals[name] ? ` (${trial.intervals[name].map((end) => number(end)).join(" … ")})` : "";
+      return [metric ? metricLabel(metric) : name, (name === "epoch" ? setting(value) : number(value)) + between, metric?.doc];
     });
     const facts = [
       ["trial", trial.id],
@@ -119,7 +127,7 @@ export class TrialDrawer {
       ...(trial.host ? [["host", trial.host]] : []),
     ];
     this.facts.replaceChildren(
-      h("h3", {}, "Last report"),
+      h("h3", { title: "in brackets: 95 % intervals over test examples, this trained model given" }, "Last report"),
       metrics.length ? definitions(metrics) : h("p", { class: "muted" }, "No report yet."),
       h("h3", {}, "Configuration"),
       definitions(config),
@@ -131,7 +139,7 @@ export class TrialDrawer {
   async #draw() {
     if (this.trial === null || !this.shown) return;
     const Plotly = await plotly();
-    const { data, layout } = curveFigure(this.shown.reports, this.looks.get(this.shown.arm)?.colour, this.metrics);
+    const { data, layout } = curveFigure(this.shown.reports, this.looks.get(this.shown.arm)?.colour, this.metrics, this.objectives);
     await Plotly.react(this.curve, data, themed(layout), { displayModeBar: false });
   }
 }

@@ -6,24 +6,13 @@ from typing import Any, get_args
 
 from service.contract.attacks import Attack
 from service.contract.data import Data
+from service.contract.estimators import ESTIMATORS
 from service.contract.metrics import ESTIMATOR_METRICS, METRICS
 from service.contract.models import Model
 from service.contract.problems import RATES, Problem
+from service.contract.searches import Search
 from service.contract.strict import Strict
-from service.contract.study import GridSearch
 from service.contract.weightings import Weighting
-
-# What each one is: a lower bound, an upper bound or an estimate; ln N in the doc is the most it can say.
-ESTIMATORS = {
-    "prior-kl": (
-        "upper",
-        "I(X;Z) ≤ KL to the prior N(0, I), for every Gaussian code; loose where the code's scale is free",
-    ),
-    "cross-entropy": ("lower", "I(Z;Y) ≥ H(Y) − cross-entropy"),
-    "pairwise-lower": ("lower", "I(X;Z) of N points, Bhattacharyya distances, at most ln N (Kolchinsky & Tracey 2017)"),
-    "pairwise-upper": ("upper", "I(X;Z) of N points, KL divergences, at most ln N: bounds the N points, not more"),
-    "infonce": ("lower", "I(X;Z) by telling a code's own input from N with the encoder's densities, at most ln N"),
-}
 
 
 def _members(union: Any) -> list[type[Strict]]:
@@ -50,11 +39,9 @@ def catalog(figures: list[dict[str, Any]]) -> dict[str, Any]:
         "problems": [_entry(kind) for kind in _members(Problem)],
         "rates": [{"name": name, "doc": doc, "schema": {}} for name, doc in RATES.items()],
         "weightings": [_entry(kind) for kind in _members(Weighting)],
-        "searches": [_entry(GridSearch)],
+        "searches": [_entry(kind) for kind in _members(Search)],
         "attacks": [_entry(kind) for kind in _members(Attack)],
-        "estimators": [
-            {"name": name, "kind": kind, "doc": doc, "schema": {}} for name, (kind, doc) in ESTIMATORS.items()
-        ],
+        "estimators": [{"name": name, "kind": e.kind, "doc": e.doc, "schema": {}} for name, e in ESTIMATORS.items()],
         "metrics": [{"name": name, **metric._asdict()} for name, metric in (METRICS | ESTIMATOR_METRICS).items()],
         "figures": figures,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from service.contract.strict import Strict
 
@@ -61,4 +61,38 @@ class Cifar10(Images):
     name: Literal["cifar10"] = "cifar10"
 
 
-Data = Annotated[Digits | FashionMnist | Mnist | Cifar10, Field(discriminator="name")]
+class Gaussian(Strict):
+    """Jointly Gaussian X and Y with given canonical correlations: the one data set whose IB curve is known exactly.
+
+    Y has one coordinate per correlation and is predicted by a Gaussian decoder; X is rotated. Made on the fly.
+    """
+
+    name: Literal["gaussian"] = "gaussian"
+    correlations: list[Fraction] = Field(
+        [0.95, 0.8, 0.6], min_length=1, max_length=64, description="canonical correlations of X and Y"
+    )
+    train_samples: Annotated[int, Field(ge=1, le=1_000_000)] = Field(20_000, description="examples to train on")
+    test_samples: Annotated[int, Field(ge=2, le=1_000_000)] = Field(10_000, description="examples to measure on")
+
+
+class Toy(Strict):
+    """Deterministic labels: X is one of `symbols` equally likely symbols (one-hot), Y = X mod `classes`.
+
+    Its IB curve is the line I(Z;Y) = min(I(X;Z), H(Y)), on which every β in (0, 1) shares one corner. Made on the fly.
+    """
+
+    name: Literal["toy"] = "toy"
+    symbols: Annotated[int, Field(ge=2, le=4096)] = Field(32, description="values of X, and features of its one-hot")
+    classes: Annotated[int, Field(ge=2, le=1024)] = Field(8, description="values of Y; divides symbols")
+    train_samples: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        2048, description="examples of an epoch: the symbols in turn"
+    )
+
+    @model_validator(mode="after")
+    def _classes_divide_symbols(self) -> Toy:
+        if self.symbols % self.classes:
+            raise ValueError(f"classes must divide symbols, got {self.classes} and {self.symbols}")
+        return self
+
+
+Data = Annotated[Digits | FashionMnist | Mnist | Cifar10 | Gaussian | Toy, Field(discriminator="name")]

@@ -13,6 +13,7 @@ Uid = Annotated[
 ]
 TrialId = Annotated[str, Field(min_length=1, max_length=64)]
 Reason = Annotated[str, Field(max_length=4000)]
+ConfigKey = Annotated[str, Field(max_length=100)]
 
 
 class StudyState(StrEnum):
@@ -59,6 +60,9 @@ class TrialStarted(_Sent):
     kind: Literal["trial_started"]
     trial: TrialId
     host: Annotated[str, Field(max_length=200)] | None = None
+    config: Annotated[dict[ConfigKey, bool | int | float | str], Field(max_length=100)] | None = Field(
+        None, description="what a search suggested for this trial, as weighting.beta"
+    )
 
 
 class Report(_Sent):

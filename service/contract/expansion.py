@@ -11,17 +11,21 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from service.contract.axes import Grid
+from service.contract.axes import Choice, Grid, Range, Searched
 from service.contract.errors import Detail
 from service.contract.models import Model
+from service.contract.parts import PLACES, Part, parts_of
 from service.contract.problems import Problem
-from service.contract.strict import Strict
+from service.contract.searches import OptunaSearch
 from service.contract.study import Arm, Study, Training
 from service.contract.weightings import Weighting
 
 
 class PlannedTrial(NamedTuple):
-    """One training: every value resolved, no grids left."""
+    """One training: every value resolved, no grids left.
+
+    A trial of a search is a slot until its values are suggested: its parts hold ranges, its config lacks their keys.
+    """
 
     id: str
     arm: str
@@ -33,76 +37,57 @@ class PlannedTrial(NamedTuple):
     training: Training
 
 
-class _Part(NamedTuple):
-    """One place of an arm that may hold axes, with the keys the arm itself wrote there."""
-
-    place: str
-    value: Strict
-    written: tuple[str, ...]
-
-    def axes(self) -> dict[str, Grid]:
-        found = {field: getattr(self.value, field) for field in type(self.value).model_fields}
-        return {field: axis for field, axis in found.items() if isinstance(axis, Grid)}
-
-    def at(self, values: dict[str, Any]) -> Strict:
-        return type(self.value).model_validate({**self.value.model_dump(by_alias=True), **values})
-
-
-def _parts(study: Study, arm: Arm) -> list[_Part]:
-    def overridden(base: Strict, override: dict[str, Any]) -> Strict:
-        return type(base).model_validate({**base.model_dump(by_alias=True), **override})
-
-    return [
-        _Part("problem", arm.problem, tuple(type(arm.problem).model_fields)),
-        _Part("weighting", arm.weighting, tuple(type(arm.weighting).model_fields)),
-        _Part("model", overridden(study.model, arm.model), tuple(arm.model)),
-        _Part("training", overridden(study.training, arm.training), tuple(arm.training)),
-    ]
-
-
 def arm_errors(study: Study) -> list[Detail]:
-    """What pydantic cannot see by itself: overrides against their model, and each grid value against its field."""
+    """What pydantic cannot see by itself: overrides against their model, each value of an axis against its field."""
     found: list[Detail] = []
     for i, arm in enumerate(study.arms):
         try:
-            parts = _parts(study, arm)
+            parts = parts_of(study, arm)
         except ValidationError as error:
             place = "training" if error.title == "Training" else "model"
             for e in error.errors():
-                key = (e.get("ctx") or {}).get("key") or (e["loc"][0] if e["loc"] else "")
-                found.append(Detail(path=f"arms[{i}].{place}.{key}", message=f"{e['msg']}, got {e['input']!r}"[:400]))
+                keys = [str(key) for key in (*e["loc"][:1], (e.get("ctx") or {}).get("key")) if key is not None]
+                path = ".".join([f"arms[{i}]", place, *keys])
+                found.append(Detail(path=path, message=f"{e['msg']}, got {e['input']!r}"[:400]))
             continue
-        found += _pointless(i, arm)
+        if isinstance(arm.search, OptunaSearch) and not any(part.searched() for part in parts):
+            rule = "search optuna needs something to search: give a {range: …} or a {choice: […]} in this arm"
+            found.append(Detail(path=f"arms[{i}].search", message=rule))
         for part in parts:
-            own = part.place in ("problem", "weighting") or bool(part.written)
-            root = f"arms[{i}].{part.place}" if own else part.place
-            for field, axis in part.axes().items():
-                for j, value in enumerate(axis.values()):
-                    try:
-                        part.at({field: value})
-                    except ValidationError as error:
-                        where = f"{root}.{field}.grid" + (f"[{j}]" if isinstance(axis.grid, list) else "")
-                        message = f"{error.errors()[-1]['msg']}, got {value!r}"
-                        if not any(d.path == where for d in found):
-                            found.append(Detail(path=where, message=message))
+            for field, axis in (part.axes() | part.searched()).items():
+                root = f"arms[{i}].{part.place}" if field in part.written else part.place
+                for where, message in _axis_errors(arm, part, field, axis):
+                    path = f"{root}.{field}.{where}"
+                    if not any(d.path == path for d in found):
+                        found.append(Detail(path=path, message=message))
     return found
 
 
-def _pointless(i: int, arm: Arm) -> list[Detail]:
-    """Without a rate there is nothing to weigh against: an automatic weighting would never train the encoder."""
-    rate = arm.problem.rate
-    rates = rate.values() if isinstance(rate, Grid) else [rate]
-    if "none" not in rates or arm.weighting.name in ("fixed", "uniform"):
-        return []
-    rule = f"rate none has no information term to weigh: use weighting fixed or uniform, got {arm.weighting.name!r}"
-    return [Detail(path=f"arms[{i}].problem.rate", message=rule)]
+def _axis_errors(arm: Arm, part: Part, field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:
+    """Where in an axis of the arm a rule is broken, and which."""
+    kind = next(iter(type(axis).model_fields))
+    if isinstance(axis, Grid) and isinstance(arm.search, OptunaSearch):
+        yield kind, f"search optuna of arm {arm.name!r} takes no grid: use choice, got {field} with a grid"
+    elif not isinstance(axis, Grid) and not isinstance(arm.search, OptunaSearch):
+        yield kind, f"a {kind} needs search optuna, got search {arm.search.name!r} in arm {arm.name!r}"
+    elif isinstance(axis, Range):
+        for end, value in zip(("from", "to"), axis.ends(), strict=True):
+            if broken := part.refusal(field, value):
+                yield f"range.{end}", broken
+    else:
+        listed = isinstance(axis, Choice) or isinstance(axis.grid, list)
+        for j, value in enumerate(axis.choice if isinstance(axis, Choice) else axis.values()):
+            if broken := part.refusal(field, value):
+                yield kind + (f"[{j}]" if listed else ""), broken
 
 
 def count_trials(study: Study) -> dict[str, int]:
     """Trials per arm, without building them."""
     return {
-        arm.name: len(study.seeds)
-        * math.prod(len(axis.values()) for part in _parts(study, arm) for axis in part.axes().values())
+        arm.name: arm.search.trials
+        if isinstance(arm.search, OptunaSearch)
+        else len(study.seeds)
+        * math.prod(len(axis.values()) for part in parts_of(study, arm) for axis in part.grids().values())
         for arm in study.arms
     }
 
@@ -113,9 +98,9 @@ def trial_id(arm: str, varied: dict[str, Any], seed: int) -> str:
     return "t" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _arm_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
-    parts = _parts(study, arm)
-    axes = [(part.place, field, axis.values()) for part in parts for field, axis in part.axes().items()]
+def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
+    parts = parts_of(study, arm)
+    axes = [(part.place, field, axis.values()) for part in parts for field, axis in part.grids().items()]
     for values in itertools.product(*(axis[2] for axis in axes)):
         chosen: dict[str, dict[str, Any]] = {part.place: {} for part in parts}
         varied: dict[str, Any] = {}
@@ -132,6 +117,50 @@ def _arm_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
             yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, **resolved)  # type: ignore[arg-type]
 
 
+def _slots(study: Study, arm: Arm, search: OptunaSearch) -> Iterator[PlannedTrial]:
+    """Trial i has the seed i mod S; its values come later."""
+    parts = parts_of(study, arm)
+    written = [(part, key) for part in parts for key in part.written if key not in part.axes()]
+    config = {f"{part.place}.{key}": getattr(part.value, key) for part, key in written}
+    values = {part.place: part.value for part in parts}
+    for i in range(search.trials):
+        seed = study.seeds[i % len(study.seeds)]
+        yield PlannedTrial(trial_id(arm.name, {"search.number": i}, seed), arm.name, seed, config, **values)  # type: ignore[arg-type]
+
+
 def expand(study: Study) -> list[PlannedTrial]:
     """All trials of a study, arm by arm, in the order of the spec."""
-    return [trial for arm in study.arms for trial in _arm_trials(study, arm)]
+    return [
+        trial
+        for arm in study.arms
+        for trial in (
+            _slots(study, arm, arm.search) if isinstance(arm.search, OptunaSearch) else _grid_trials(study, arm)
+        )
+    ]
+
+
+def searched_keys(study: Study) -> dict[str, list[str]]:
+    """What each search of the study suggests, by arm; arms without a search are not in it."""
+    return {
+        arm.name: [f"{part.place}.{field}" for part in parts_of(study, arm) for field in part.searched()]
+        for arm in study.arms
+        if isinstance(arm.search, OptunaSearch)
+    }
+
+
+def searched(slot: PlannedTrial) -> dict[str, Searched]:
+    """What a slot's search suggests, as `weighting.beta`; empty when every value is there."""
+    parts = [Part(place, getattr(slot, place), ()) for place in PLACES]
+    return {f"{part.place}.{field}": axis for part in parts for field, axis in part.searched().items()}
+
+
+def resolve(slot: PlannedTrial, values: dict[str, Any]) -> PlannedTrial:
+    """The slot with the suggested values in its parts and its config, each checked by its field."""
+    missing = [key for key in searched(slot) if key not in values]
+    if missing:
+        raise ValueError(f"{missing[0]} of trial {slot.id} has no value, got {values!r}")
+    parts: dict[str, Any] = {}
+    for place in PLACES:
+        own = {key.partition(".")[2]: value for key, value in values.items() if key.partition(".")[0] == place}
+        parts[place] = Part(place, getattr(slot, place), ()).at(own) if own else getattr(slot, place)
+    return slot._replace(config={**slot.config, **values}, **parts)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from service.contract.errors import Detail, InvalidInput
 from service.contract.expansion import arm_errors, count_trials
+from service.contract.rules import broken
 from service.contract.study import Study
 
 Loc = tuple[str | int, ...]
@@ -64,6 +65,8 @@ def _shown(value: Any) -> str:
 def _details(error: ValidationError, body: Any) -> list[Detail]:
     found: dict[str, Detail] = {}
     for e in error.errors():
+        if e["type"] == "default_factory_not_called":  # a consequence of an error that is listed by itself
+            continue
         loc = _own_loc(e["loc"], body)
         message, ctx = e["msg"].removeprefix("Value error, "), e.get("ctx") or {}
         if e["type"] == "unknown_key":
@@ -110,7 +113,7 @@ def check_study(body: Any) -> Study:
         raise InvalidInput(message, [Detail(path="", message=message)])
     try:
         study = Study.model_validate(body)
-        details = arm_errors(study)
+        details = [*arm_errors(study), *broken(study)]
     except ValidationError as error:
         details = _details(error, body)
     except RecursionError:

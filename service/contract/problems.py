@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from service.contract.axes import Axis, Grid
+from service.contract.metrics import BOTTLENECK_METRICS, TOY_METRICS
 from service.contract.strict import Strict
 
 USED_BY = {"exponent": ("power",), "eta": ("exp", "shifted-exp"), "shift_bits": ("shifted-exp",)}
@@ -42,6 +43,15 @@ class Bottleneck(Strict):
         description="the rate in bits at which the shifted exponential has slope 1, there β means what it always does",
     )
 
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        return ("i_xz_bits", "i_zy_bits")
+
+    @property
+    def metrics(self) -> list[str]:
+        """What a trial reports, besides what every trial does."""
+        return list(BOTTLENECK_METRICS)
+
     @model_validator(mode="after")
     def _grids_are_used(self) -> Bottleneck:
         for field, transforms in USED_BY.items():
@@ -51,7 +61,86 @@ class Bottleneck(Strict):
         return self
 
 
-Problem = Bottleneck
+class Toy(Strict):
+    """Two objectives of a vector x of `model.latent` numbers with a known front: no data, no network.
+
+    With the unit vector u = (1, …, 1)/√d: convex f = ‖x ∓ u‖²/4, front √f1 + √f2 = 1; concave
+    f = 1 − exp(−‖x ∓ u‖²), which no constant weights reach but at its ends. On both fronts x = t·u, −1 ≤ t ≤ 1.
+    """
+
+    terms: ClassVar[tuple[str, ...]] = ("f1", "f2")
+
+    name: Literal["toy"] = "toy"
+    front: Axis[Literal["convex", "concave"]] = Field("concave", description="shape of the known front")
+    spread: Annotated[float, Field(gt=0, le=10)] = Field(
+        0.5, description="standard deviation of the random start, drawn per seed and dimension"
+    )
+    steps: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="updates of an epoch")
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        return ("f1", "f2")
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(TOY_METRICS)
+
+
+TaskName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+MADE_TASKS = {
+    "class": "the label of the data set; with `data.labels` only that many training images have one",
+    "coarse-class": "a coarser label of the same images: kinds of clothing, digits by shape",
+    "rotation": "by how many quarter turns the image was rotated (self-supervised, four ways)",
+    "exemplar": "two shifted, noisy views of an image shall have one code: 1 − cosine to an averaged teacher",
+    "reconstruction": "the pixels themselves, mean squared error",
+    "random-labels": "a fixed random label per image: harmful on purpose",
+}
+WITHOUT_ACCURACY = ("exemplar", "reconstruction")
+
+
+class Multitask(Strict):
+    """A main task and auxiliaries over one encoder with a head each; the terms are named after the tasks.
+
+    Tasks are those made from any images (class, coarse-class, rotation, exemplar, reconstruction, random-labels) and
+    the data set's own columns (left and right of overlaid pairs, attributes, domains).
+    """
+
+    name: Literal["multitask"] = "multitask"
+    main: TaskName = Field("class", description="the task that counts; its weight is 1 where a weighting has a main term")
+    auxiliaries: list[TaskName] = Field([], max_length=63, description="tasks that may help it")
+    random_classes: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="classes of random-labels")
+    teacher_decay: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.99, description="of the exemplar task's teacher, an average over past parameters"
+    )
+    shift: Annotated[int, Field(ge=0, le=8)] = Field(1, description="pixels that exemplar views are shifted by, at most")
+
+    @model_validator(mode="after")
+    def _tasks_differ(self) -> Multitask:
+        twice = [task for i, task in enumerate(self.terms) if task in self.terms[:i]]
+        if twice:
+            raise ValueError(f"tasks must differ, {twice[0]!r} stands twice")
+        return self
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return (self.main, *self.auxiliaries)
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """The accuracies of the first two tasks that have one, else the main task's accuracy and loss."""
+        accurate = [task for task in self.terms if task not in WITHOUT_ACCURACY]
+        if len(accurate) > 1:
+            return (f"accuracy_{accurate[0]}", f"accuracy_{accurate[1]}")
+        return (f"test_loss_{self.main}", f"accuracy_{self.main}" if accurate else f"loss_{self.main}")
+
+    @property
+    def metrics(self) -> list[str]:
+        found = [f"{what}_{task}" for what in ("loss", "weight", "test_loss") for task in self.terms]
+        found += [f"accuracy_{task}" for task in self.terms if task not in WITHOUT_ACCURACY]
+        return [*found, "accuracy", "test_examples"]
+
+
+Problem = Annotated[Bottleneck | Toy | Multitask, Field(discriminator="name")]
 RATES = {
     "vib": "Gaussian encoder, KL to a standard normal prior, summed over latent dimensions (Alemi et al. 2017)",
     "nib": "Nonlinear IB: f(x) + N(0, σ²I) with one trained σ², pairwise upper bound on I(X;Z) over the batch, "

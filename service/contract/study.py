@@ -9,9 +9,11 @@ from pydantic import Field, field_validator, model_validator
 from service.contract.attacks import Attack, metric_of
 from service.contract.axes import Axis
 from service.contract.data import Data, Digits
-from service.contract.metrics import ESTIMATOR_METRICS, METRICS, Goal, described, metric
+from service.contract.estimators import ESTIMATOR_NAMES, EstimatorName, metric_name
+from service.contract.metrics import COMMON_METRICS, METRICS, Goal, described, metric
 from service.contract.models import Mlp, Model
 from service.contract.problems import Bottleneck, Problem
+from service.contract.searches import GridSearch, Search
 from service.contract.strict import Strict
 from service.contract.weightings import Positive, Weighting
 
@@ -53,19 +55,13 @@ class Objective(Strict):
         return self.reference if self.reference is not None else float(default or 0.0)
 
 
-class GridSearch(Strict):
-    """Every combination of the arm's grids."""
-
-    name: Literal["grid"] = "grid"
-
-
 class Arm(Strict):
     """A problem with a weighting, and what is searched in it."""
 
     name: str = Field(min_length=1, max_length=80, description="shown everywhere; unique in the study")
     problem: Problem = Field(Bottleneck(), description="what is trained")
     weighting: Weighting = Field(description="how the loss terms are weighted")
-    search: GridSearch = Field(GridSearch(), description="how the arm's values are chosen")
+    search: Search = Field(GridSearch(), description="how the arm's values are chosen")
     model: dict[str, Any] = Field({}, description="overrides of the study's model, for this arm")
     training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
 
@@ -79,11 +75,13 @@ class Evaluation(Strict):
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
         12, description="latent samples at the end of training (one before)"
     )
-    estimators: list[Literal["pairwise-lower", "pairwise-upper", "infonce"]] = Field(
-        [], max_length=3, description="more estimates of I(X;Z), reported as i_xz_<estimator>_bits"
+    estimators: list[EstimatorName] = Field(
+        [],
+        max_length=len(ESTIMATOR_NAMES),
+        description="more estimates of I(X;Z), reported as i_xz_<estimator>_bits",
     )
     estimator_samples: Annotated[int, Field(ge=2, le=100_000)] = Field(
-        1000, description="test points N that the estimators use at most; none of them exceeds log2 N bits"
+        1000, description="test points N that the estimators use at most; none can tell much more than log2 N bits"
     )
     attacks: list[Attack] = Field([], max_length=32, description="accuracy under each of these is robust_<label>")
     attack_images: Annotated[int, Field(ge=1)] = Field(
@@ -108,14 +106,9 @@ class Evaluation(Strict):
         return bool(self.attacks) and (last or due)
 
     @property
-    def metrics(self) -> list[str]:
-        """Everything that a trial of this study reports."""
-        return [*METRICS, *self.estimator_metrics, *self.attack_metrics]
-
-    @property
     def estimator_metrics(self) -> list[str]:
         """What the estimators add to a trial's metrics."""
-        return [*(f"i_xz_{name}_bits" for name in self.estimators), "estimator_samples"] if self.estimators else []
+        return [*map(metric_name, self.estimators), "estimator_samples"] if self.estimators else []
 
     @property
     def attack_metrics(self) -> list[str]:
@@ -147,6 +140,12 @@ class Limits(Strict):
     )
 
 
+def _own_objectives(fields: dict[str, Any]) -> list[Objective]:
+    arms = fields.get("arms")  # missing when they were refused
+    names = (arms[0].problem if arms else Bottleneck()).objectives
+    return [Objective.model_validate({"metric": name, "goal": described(name).goal}) for name in names]
+
+
 class Study(Strict):
     """A request to compare arms."""
 
@@ -155,12 +154,13 @@ class Study(Strict):
     model: Model = Field(Mlp())
     training: Training = Field(Training())
     seeds: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field([0], min_length=1, max_length=1000)
+    arms: list[Arm] = Field(min_length=1, max_length=64)
     objectives: list[Objective] = Field(
-        [Objective(metric="i_xz_bits", goal="minimize"), Objective(metric="i_zy_bits", goal="maximize")],
+        default_factory=_own_objectives,
         min_length=2,
         max_length=4,
+        description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
     )
-    arms: list[Arm] = Field(min_length=1, max_length=64)
     evaluation: Evaluation = Field(Evaluation())
     resources: Resources = Field(Resources())
     limits: Limits = Field(Limits())
@@ -177,20 +177,14 @@ class Study(Strict):
                 raise ValueError(f"{what} must differ, {twice[0]!r} stands twice")
         return self
 
-    @model_validator(mode="after")
-    def _estimators_of_objectives_are_listed(self) -> Study:
-        for objective in self.objectives:
-            if objective.metric in ESTIMATOR_METRICS and objective.metric not in self.evaluation.estimator_metrics:
-                raise ValueError(f"objective {objective.metric!r} needs its estimator in evaluation.estimators")
-        return self
+    def metrics_of(self, arm: Arm) -> list[str]:
+        """Everything that a trial of this arm reports."""
+        own = [*COMMON_METRICS, *arm.problem.metrics]
+        if not isinstance(arm.problem, Bottleneck):
+            return own
+        return [*own, *self.evaluation.estimator_metrics, *self.evaluation.attack_metrics]
 
-    @model_validator(mode="after")
-    def _attacks_of_objectives_are_listed(self) -> Study:
-        known = self.evaluation.attack_metrics
-        for objective in self.objectives:
-            if objective.metric.startswith("robust_") and objective.metric not in known:
-                listed = ", ".join(known) or "none"
-                raise ValueError(
-                    f"objective {objective.metric!r} needs its attack in evaluation.attacks; known by them: {listed}"
-                )
-        return self
+    @property
+    def metrics(self) -> list[str]:
+        """Everything that some trial of this study reports."""
+        return list(dict.fromkeys(name for arm in self.arms for name in self.metrics_of(arm)))

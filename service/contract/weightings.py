@@ -16,12 +16,12 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Fixed(Strict):
-    """Constant weights (1, β): the manual grid. β multiplies the information term (nats, summed over dimensions)."""
+    """Constant weights (1, β): the manual grid. β multiplies the second term (information: nats, summed over dimensions)."""
 
     needs_gram: ClassVar[bool] = False
 
     name: Literal["fixed"] = "fixed"
-    beta: Axis[NonNegative] = Field(1e-2, description="weight of the information term")
+    beta: Axis[NonNegative] = Field(1e-2, description="weight of the second term: the information")
 
 
 class Uniform(Strict):
@@ -98,7 +98,7 @@ class Upgrad(_Gramian):
     """UPGrad (Quinton & Rey 2024): each gradient projected so that it conflicts with none, then their mean."""
 
     name: Literal["upgrad"] = "upgrad"
-    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the information term in the mean")
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the second term (the information) in the mean")
 
 
 class Pcgrad(_Gramian):
@@ -134,7 +134,7 @@ class AlignedMtl(_Gramian):
     """Aligned-MTL (Senushkin et al. 2023): the gradients are made orthogonal and equally long, then averaged."""
 
     name: Literal["aligned-mtl"] = "aligned-mtl"
-    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the information term in the mean")
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the second term (the information) in the mean")
     scale_mode: Axis[Literal["min", "median", "rmse"]] = Field(
         "min", description="length of the aligned gradients: smallest, median or mean eigenvalue"
     )
@@ -182,7 +182,7 @@ class Stch(_Scalarizer):
 
     name: Literal["stch"] = "stch"
     mu: Axis[Positive] = Field(0.2, description="temperature μ; smaller is nearer to the largest loss")
-    preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the information term")
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
 Weighting = Annotated[

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from service.contract.events import TrialState
 from service.contract.palette import arm_style
 from service.figures.pareto_front import labels_of
-from service.figures.style import axis_layout, layout
+from service.figures.style import axis_layout, layout, truth_traces
 from service.store.views import COLLAPSED_BELOW_BITS, StudyView
+from service.truth import Curve, curves
 
 X, Y = "i_xz_bits", "i_zy_bits"
 SMALLEST_BITS = 1e-2
@@ -28,6 +29,7 @@ class Path(NamedTuple):
 class PlaneData(NamedTuple):
     arms: list[tuple[str, list[Path]]]
     seeds: int
+    truth: list[Curve]
 
 
 def _short(value: float | None) -> float:
@@ -52,7 +54,8 @@ def plane_data(view: StudyView) -> PlaneData:
                     trial.state is TrialState.FAILED,
                 )
             )
-    return PlaneData(list(arms.items()), len(view.study.seeds))
+    most = max((path.x[-1] for paths in arms.values() for path in paths), default=1.0)
+    return PlaneData(list(arms.items()), len(view.study.seeds), curves(view.study, X, Y, most))
 
 
 def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
@@ -109,7 +112,8 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
     subtitle = f"I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split · {trials} trials" + (
         " · one seed" if data.seeds == 1 else f" · {data.seeds} seeds"
     )
-    return {"data": [*lines, *marks], "layout": layout(x_axis, y_axis, subtitle, revision)}
+    truth = truth_traces(data.truth, SMALLEST_BITS)
+    return {"data": [*truth, *lines, *marks], "layout": layout(x_axis, y_axis, subtitle, revision)}
 
 
 def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:

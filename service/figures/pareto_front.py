@@ -8,8 +8,9 @@ from service.analysis import Axis, Point, hypervolume, nondominated, points_of
 from service.answers import candidates, chosen_axes
 from service.contract.metrics import described
 from service.contract.palette import arm_style
-from service.figures.style import axis_layout, layout, title_of
+from service.figures.style import axis_layout, layout, title_of, truth_traces
 from service.store.views import StudyView
+from service.truth import Curve, curves
 
 
 class ArmFront(NamedTuple):
@@ -24,6 +25,7 @@ class FrontData(NamedTuple):
     arms: list[ArmFront]
     labels: dict[str, str]
     seeds: int
+    truth: list[Curve]
 
 
 def label_of(config: dict[str, Any], seed: int, varied: set[str]) -> str:
@@ -66,7 +68,9 @@ def front_data(view: StudyView, x: str | None, y: str | None) -> FrontData:
         on_front = {point.trial for point in front}
         dominated = [point for point in own if point.trial not in on_front]
         arms.append(ArmFront(arm.name, front, dominated, hypervolume(own, axes)))
-    return FrontData(axes, arms, labels_of(view), len(view.study.seeds))
+    most = max((point.values[0] for point in points), default=1.0)
+    truth = curves(view.study, axes[0].metric, axes[1].metric, most)
+    return FrontData(axes, arms, labels_of(view), len(view.study.seeds), truth)
 
 
 def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
         + (" · one seed" if data.seeds == 1 else "")
     )
     return {
-        "data": traces,
+        "data": [*truth_traces(data.truth), *traces],
         "layout": layout(
             axis_layout(x.metric, [value[0] for value in drawn]),
             axis_layout(y.metric, [value[1] for value in drawn]),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from service.contract.metrics import described
+from service.truth import Curve
 
 LOG_WHEN_RATIO = 20.0
+TRUTH_COLOUR = "#888888"  # readable on light and dark
 
 
 def title_of(metric: str) -> str:
@@ -40,3 +42,19 @@ def layout(x: dict[str, Any], y: dict[str, Any], subtitle: str, revision: str) -
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "meta": {"subtitle": subtitle},
     }
+
+
+def truth_traces(curves: list[Curve], smallest_x: float | None = None) -> list[dict[str, Any]]:
+    """Fronts known by formula, dotted and without a marker: nobody trained them. A log axis needs x above 0."""
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": curve.label,
+            "x": [x if smallest_x is None else max(x, smallest_x) for x in curve.x],
+            "y": curve.y,
+            "line": {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dot"},
+            "hoverinfo": "skip",
+        }
+        for curve in curves
+    ]

@@ -14,6 +14,7 @@ from service.contract.events import StudyState
 from service.contract.expansion import count_trials
 from service.contract.parsing import parse_study
 from service.contract.study import Study
+from service.figures import figures_of
 from service.routes.dependencies import PartsOf
 
 router = APIRouter(tags=["studies"])
@@ -88,6 +89,7 @@ def read(study_id: str, parts: PartsOf) -> dict[str, Any]:
     """Spec, state, counts, progress, eta, arms with their hypervolume."""
     with parts.views.read(study_id) as view:
         answer = study_answer(view)
+        answer["figures"] = figures_of(view.study)
     if answer["state"] == StudyState.QUEUED.value:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer["queue_position"] = waiting.index(study_id) + 1 if study_id in waiting else None

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import inf, log
 from typing import Any
 
+from service.analysis import metric_intervals
+from service.contract import outcomes
 from service.contract.events import STATE_AFTER, StudyState, TrialState
 from service.contract.expansion import PlannedTrial, expand
 from service.contract.study import Study
 from service.store.database import Event, Store, StudyRow
 
-COLLAPSED_BELOW_BITS = 0.05
+COLLAPSED_BELOW_BITS = outcomes.COLLAPSED_BELOW_BITS
 KEPT_VIEWS = 256
 
 
@@ -35,14 +36,8 @@ class TrialView:
 
     @property
     def collapsed(self) -> bool:
-        """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound.
-
-        The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses.
-        """
-        bits, nats = self.metrics.get("i_xz_bits"), self.metrics.get("loss_info")
-        if self.state is not TrialState.FINISHED or bits is None:
-            return False
-        return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS
+        """The code carries nothing, now that training is over."""
+        return self.state is TrialState.FINISHED and outcomes.collapsed(self.metrics)
 
     @property
     def training_seconds(self) -> float | None:
@@ -108,6 +103,9 @@ class StudyView:
         if event.kind == "trial_started":
             trial.state, trial.started_at = TrialState.RUNNING, event.at
             trial.host = event.body.get("host")
+            if suggested := event.body.get("config"):
+                # A new config, never a change in place: the slots of an arm share theirs.
+                trial.planned = trial.planned._replace(config={**trial.planned.config, **suggested})
         elif event.kind == "report":
             if trial.state is TrialState.PLANNED:
                 trial.state = TrialState.RUNNING
@@ -197,6 +195,7 @@ def public_trial(view: StudyView, trial_id: str, on_front: bool) -> dict[str, An
         "on_front": on_front,
         "config": trial.planned.config,
         "metrics": trial.metrics,
+        "intervals": metric_intervals(trial.metrics),
         "training_seconds": trial.training_seconds,
         "started_at": trial.started_at,
         "ended_at": trial.ended_at,

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from frontends.client import Client, StudyHandle
-from service.contract.metrics import METRICS
+from service.contract.metrics import BOTTLENECK_METRICS, COMMON_METRICS
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(240)
@@ -97,7 +97,7 @@ def test_a_study_runs_and_every_watcher_sees_every_event_once(
     trials = study.trials()
     assert {trial["state"] for trial in trials} == {"finished"}
     for trial in trials:
-        assert set(trial["metrics"]) == set(METRICS) and trial["metrics"]["epoch"] == 3
+        assert set(trial["metrics"]) == {*COMMON_METRICS, *BOTTLENECK_METRICS} and trial["metrics"]["epoch"] == 3
     low, high = (next(t for t in trials if t["config"].get("weighting.beta") == b) for b in (0.001, 0.1))
     assert high["metrics"]["i_xz_bits"] < low["metrics"]["i_xz_bits"]
     assert low["metrics"]["weight_info"] == pytest.approx(0.001)

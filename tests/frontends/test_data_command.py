@@ -44,7 +44,7 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(tmp_path: Path, tool
     folder = tmp_path / "data"
     put(folder / "MNIST/raw", idx_files(made()))
     found = {entry["name"]: entry for entry in json.loads(run("--folder", str(folder), "--json", tools=tools).stdout)}
-    assert list(found) == ["digits", "fashion-mnist", "mnist", "cifar10"]
+    assert list(found) == ["digits", "fashion-mnist", "mnist", "cifar10", "gaussian", "toy"]
     assert found["digits"]["present"] and found["digits"]["bytes"] > 50_000
     assert found["mnist"]["state"] == "source" and found["mnist"]["get"] is None
     assert found["cifar10"]["state"] == "missing" and not found["cifar10"]["present"]

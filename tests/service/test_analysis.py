@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from service.analysis import Axis, Point, compare, hypervolume, mean_interval, nondominated, points_of
+from service.analysis import (
+    Axis,
+    Point,
+    compare,
+    hypervolume,
+    mean_interval,
+    metric_intervals,
+    nondominated,
+    points_of,
+    wilson,
+)
 
 RATE, LABEL = Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0)
 AXES = (RATE, LABEL)
@@ -66,3 +76,21 @@ def test_arms_are_compared_seed_by_seed_on_the_same_reference() -> None:
     assert (a.front_share, b.front_share) == (0.5, 0.5)
     assert a.best == {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.6}
     assert (c.hypervolume.mean, c.front_share, c.best["accuracy"]) == (None, 0.0, None)
+
+
+def test_accuracies_carry_wilson_intervals_from_their_own_number_of_images() -> None:
+    found = metric_intervals(
+        {"accuracy": 0.9, "test_examples": 100.0, "robust_pgd": 0.0, "robust_images": 20.0, "train_accuracy": 1.0}
+    )
+    assert set(found) == {"accuracy", "robust_pgd"}
+    assert found["accuracy"] == pytest.approx((0.8256, 0.9448), abs=1e-4)  # R: prop.test(90, 100, correct=FALSE)
+    assert found["robust_pgd"] == pytest.approx((0.0, 0.1611), abs=1e-4)
+    scipy = pytest.importorskip("scipy.stats")
+    for share, count in ((0.5, 2), (1.0, 7), (0.953, 360)):
+        exact = scipy.binomtest(round(share * count), count).proportion_ci(method="wilson")
+        assert wilson(round(share * count) / count, count) == pytest.approx((exact.low, exact.high), abs=1e-5)
+
+
+def test_bits_carry_the_interval_of_their_standard_error() -> None:
+    found = metric_intervals({"i_xz_bits": 3.0, "i_xz_bits_stderr": 0.1, "i_zy_bits": None, "i_zy_bits_stderr": None})
+    assert found == {"i_xz_bits": pytest.approx((2.804, 3.196), abs=1e-3)}

@@ -19,11 +19,17 @@ MIB = {"name": "mib"}
 
 
 def trials(**arms: dict[str, Any]) -> list[PlannedTrial]:
-    """Arms by name; `seeds` of each is how many trials it has."""
+    """Arms by name; `seeds` of each is how many trials it has, `of` its model's name."""
     found: list[PlannedTrial] = []
     for name, arm in arms.items():
-        count = arm.pop("seeds")
-        body = {"name": "s", "seeds": list(range(count)), "arms": [{"name": name, **arm}], "limits": {"trials": 5000}}
+        count, model = arm.pop("seeds"), {"name": arm.pop("of", "mlp")}
+        body = {
+            "name": "s",
+            "model": model,
+            "seeds": list(range(count)),
+            "arms": [{"name": name, **arm}],
+            "limits": {"trials": 5000},
+        }
         found += expand(check_study(body))
     return found
 
@@ -91,6 +97,21 @@ def test_different_models_batches_and_optimizers_train_apart() -> None:
     )
     arms = sorted("".join(sorted({t.arm for t in cohort})) for cohort in plan(planned, 1))
     assert arms == ["ae", "b", "c", "d"]
+
+
+@given(st.integers(0, 40), st.integers(1, 12), st.integers(1, 9), st.none() | st.integers(1, 60))
+def test_a_model_that_does_not_stack_trains_alone(stacked: int, alone: int, slots: int, size: int | None) -> None:
+    arms = {
+        "mlp": {"weighting": FIXED, "seeds": stacked},
+        "resnet": {"weighting": FIXED, "of": "resnet18", "seeds": alone},
+    }
+    planned = trials(**{name: arm for name, arm in arms.items() if arm["seeds"]})
+    cohorts = plan(planned, slots, size)
+
+    assert Counter(t.id for cohort in cohorts for t in cohort) == Counter(t.id for t in planned)
+    found = [sorted(t.arm for t in cohort) for cohort in cohorts]
+    assert [arms for arms in found if "resnet" in arms] == [["resnet"]] * alone
+    assert all(1 <= len(cohort) <= (size or LARGEST) for cohort in cohorts)
 
 
 def test_nothing_to_train_is_no_cohort() -> None:

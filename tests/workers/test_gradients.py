@@ -39,7 +39,7 @@ class Setup:
         )
         x = torch.rand(K, B, 6, generator=g)
         y = torch.randint(5, (K, B), generator=g)
-        self.batch = gradients.Batch(x, y, torch.randn(K, B, LATENT, generator=g))
+        self.batch = problems.Batch(x, y, torch.randn(K, B, LATENT, generator=g))
         self.w = torch.rand(K, 2, generator=g)
 
     def plain(self, k: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -100,8 +100,8 @@ def test_terms_that_miss_the_head_altogether_do_not_fail(setup: Setup, needs_gra
     class RateAlone:
         terms, outputs, latent = ("info", "again"), 2 * LATENT, LATENT
 
-        def losses(self, model: Any, s: tuple[Tensor, ...], y: Tensor, noise: Tensor) -> list[Tensor]:
-            return [setup.problem.losses(model, s, y, noise)[1]] * 2
+        def losses(self, model: Any, s: tuple[Tensor, ...], batch: Any) -> list[Tensor]:
+            return [setup.problem.losses(model, s, batch)[1]] * 2
 
     found = gradients.step(setup.model, RateAlone(), Given(setup.w, needs_gram), setup.batch)
     assert not found.head.any()

@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
+from service.contract.errors import InvalidInput
 from service.contract.models import Mlp
+from service.contract.parsing import check_study
 from service.contract.problems import Bottleneck
-from service.contract.study import Study
 from service.contract.weightings import Fixed
 from workers import information, models, problems
 from workers.data.streams import Seeds
 from workers.estimators import blocks, pairwise
 from workers.estimators.infonce import infonce
 from workers.information import Measured
+from workers.problems import labels
 from workers.problems.rates.vib import Rate
 
 CPU = torch.device("cpu")
@@ -44,12 +45,13 @@ def test_layers_start_as_those_of_torch_nn_linear() -> None:
 
 def test_label_information_uses_the_measured_entropy() -> None:
     y = torch.tensor([0, 0, 0, 1])
-    perfect = Measured(torch.zeros(1), torch.zeros(1), torch.ones(1))
-    assert information.i_zy_bits(perfect, y).item() == pytest.approx(0.811278, abs=1e-5)
-    bad = perfect._replace(cross_entropy=torch.tensor([2.0]))
-    assert information.i_zy_bits(bad, y).item() == pytest.approx(0.811278 - 2 / math.log(2), abs=1e-5)
-    nats = perfect._replace(rate=torch.tensor([math.log(8)]))
-    assert information.i_xz_bits(nats).item() == pytest.approx(3)
+    assert (labels.Classes(2).surprise(y).mean() / math.log(2)).item() == pytest.approx(0.811278, abs=1e-5)
+    normal = labels.StandardNormal(2)
+    y = torch.randn(7, 2, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(normal.surprise(y), -Normal(0.0, 1.0).log_prob(y).sum(-1).double())
+    outputs = torch.tensor([[0.3, -0.2, 0.5, -1.0]]).expand(1, 7, 4)
+    exact = -Normal(outputs[..., :2], (0.5 * outputs[..., 2:]).exp()).log_prob(y).sum(-1)
+    torch.testing.assert_close(normal.nats(outputs, y[None]), exact)
 
 
 def _draw(cohort: Seeds, stream: str, count: int) -> Tensor:
@@ -74,9 +76,12 @@ def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Meas
         s = model.encode(x.expand(len(seeds), -1, -1))
         draws = [_draw(cohort, f"test/{j}", len(x)) for j in range(samples)]
         log_q = torch.stack([problem.logits(model, s, d).log_softmax(-1) for d in draws])  # [T, K, N, C]
-        entropy = -log_q[:, :, torch.arange(len(x)), y].mean((0, 2))
+        p = torch.bincount(y) / len(y)
+        gain = log_q[:, :, torch.arange(len(x)), y].mean(0) - p[y].log()  # [K, N]
         hits = log_q.exp().mean(0).argmax(-1) == y
-        by_hand = Measured(problem.rate(s).mean(1), entropy, hits.double().mean(1))
+        rate = problem.rate(s)
+        errors = [t.std(1) / math.sqrt(len(x)) for t in (rate, gain)]
+        by_hand = Measured(rate.mean(1), gain.mean(1), hits.double().mean(1), *errors)
     return found, by_hand
 
 
@@ -177,6 +182,7 @@ def test_an_objective_needs_its_estimator() -> None:
     arm = {"name": "a", "weighting": {"name": "fixed"}}
     first = {"metric": "i_xz_infonce_bits", "goal": "minimize"}
     body = {"name": "s", "arms": [arm], "objectives": [first, {"metric": "i_zy_bits", "goal": "maximize"}]}
-    assert Study.model_validate({**body, "evaluation": {"estimators": ["infonce"]}})
-    with pytest.raises(ValidationError, match=r"needs its estimator in evaluation\.estimators"):
-        Study.model_validate({**body, "evaluation": {"estimators": ["pairwise-lower"]}})
+    assert check_study({**body, "evaluation": {"estimators": ["infonce"]}})
+    with pytest.raises(InvalidInput, match=r"needs its estimator in evaluation\.estimators") as refused:
+        check_study({**body, "evaluation": {"estimators": ["pairwise-lower"]}})
+    assert refused.value.details[0].path == "objectives[0].metric"

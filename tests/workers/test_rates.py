@@ -77,7 +77,7 @@ def test_the_noise_level_is_a_shared_parameter_with_the_gradient_of_both_terms(n
     model = models.build(Mlp(widths=[7], latent=LATENT), sizes, Seeds([1, 2, 1], CPU))
     model.encoder.flat[:, -1] = torch.tensor([-3.0, -1.0, 0.5])
     y = torch.randint(5, (K, B), generator=torch.Generator().manual_seed(1))
-    batch = gradients.Batch(draw(K, B, 6), y, draw(K, B, LATENT, seed=2))
+    batch = problems.Batch(draw(K, B, 6), y, draw(K, B, LATENT, seed=2))
     weighting = Given(torch.tensor([[0.7, 0.2]]).expand(K, 2), needs_gram)
     found = gradients.step(model, problem, weighting, batch)
     assert found.encoder.shape == model.encoder.flat.shape

@@ -39,7 +39,7 @@ def losses(spec: Bottleneck, s_scale: float = 1.0) -> tuple[Tensor, Tensor]:
     model = models.build(Mlp(widths=[7], latent=LATENT), sizes, Seeds([1, 2, 1], torch.device("cpu")))
     s = (torch.randn(K, B, problem.outputs, generator=g) * s_scale).requires_grad_()
     y, noise = torch.randint(5, (K, B), generator=g), torch.randn(K, B, LATENT, generator=g)
-    found = problem.losses(model, (s,), y, noise)
+    found = problem.losses(model, (s,), problems.Batch(s, y, noise))
     return torch.stack(found, 1).detach(), torch.autograd.grad(found[1].sum(), s)[0]
 
 

@@ -11,14 +11,14 @@ from service.contract.attacks import Budgeted, Stepped
 from workers.attacks import losses
 from workers.data.streams import Seeds
 from workers.models import Model
-from workers.problems import Problem
+from workers.problems import Coding
 
 
 class Target(NamedTuple):
     """The K members that are attacked."""
 
     model: Model
-    problem: Problem
+    problem: Coding
 
 
 class Noise(NamedTuple):

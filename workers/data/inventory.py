@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from service.contract.data import Data, Images
+from service.contract.data import Data
 from service.contract.errors import InvalidInput, NotFound, Unavailable
+from service.contract.strict import Strict
 from workers.data import digits, module_of, prepared, ways
 from workers.data.recipes import Recipe
 
@@ -27,7 +28,7 @@ class Entry(NamedTuple):
         return self.state in ("prepared", "source")
 
 
-def kinds() -> dict[str, type[Images]]:
+def kinds() -> dict[str, type[Strict]]:
     """The data sets of the contract by name."""
     union, _ = get_args(Data)
     return {kind.model_fields["name"].default: kind for kind in get_args(union)}
@@ -39,6 +40,8 @@ def entries(folder: Path) -> list[Entry]:
 
 def entry_of(name: str, folder: Path) -> Entry:
     recipe = recipe_of(name)
+    if made := getattr(module_of(name), "MADE", None):
+        return Entry(name, "prepared", None, made, None, None)
     if recipe is None:
         file = digits.source()
         return Entry(name, "prepared", file.stat().st_size, "in scikit-learn's package", str(file), None)
@@ -58,7 +61,7 @@ def entry_of(name: str, folder: Path) -> Entry:
 
 
 def recipe_of(name: str) -> Recipe | None:
-    """None for a data set that comes with a package we depend on."""
+    """None for a data set that needs no files, or only those of a package we depend on."""
     if name not in kinds():
         raise NotFound(f"there is no data set {name!r}; known: {', '.join(kinds())}")
     recipe: Recipe | None = getattr(module_of(name), "RECIPE", None)
@@ -70,7 +73,7 @@ def prepare(name: str, folder: Path, say: ways.Say) -> Entry:
     recipe = recipe_of(name)
     before = entry_of(name, folder)
     if recipe is None or before.state == "prepared":
-        say(f"{name} is ready: {before.path}")
+        say(f"{name} is ready: {before.path or before.source}")
         return before
     if before.state == "damaged":
         say(f"{before.path} is damaged and will be replaced")

@@ -1,4 +1,8 @@
-"""Estimates of I(X;Z) from the Gaussian codes of N inputs. They treat X as uniform on those, so none exceeds ln N."""
+"""Estimates of I(X;Z) from N inputs and their Gaussian codes.
+
+The pairwise bounds and InfoNCE know the code's densities and treat X as uniform on the N points, so none exceeds ln N;
+MINE and KSG see no densities, only inputs and samples of their codes.
+"""
 
 from __future__ import annotations
 
@@ -8,44 +12,46 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from service.contract.estimators import EstimatorName, metric_name
 from service.contract.study import Evaluation
 from workers.data.streams import Seeds, generator
-from workers.estimators import infonce, pairwise
+from workers.estimators import infonce, ksg, mine, pairwise
+from workers.estimators.codes import Codes
 from workers.information import ROWS
 from workers.models import Model
-from workers.problems import Problem
+from workers.problems import Coding
 
-# From means and scales [K, N, L] and one standard normal draw of that shape to nats [K].
-ESTIMATORS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
-    "pairwise-lower": lambda mean, scale, noise: pairwise.lower(mean, scale),
-    "pairwise-upper": lambda mean, scale, noise: pairwise.upper(mean, scale),
-    "infonce": infonce.infonce,
+# To nats [K].
+ESTIMATORS: dict[EstimatorName, Callable[[Codes], Tensor]] = {
+    "pairwise-lower": lambda codes: pairwise.lower(codes.mean, codes.scale),
+    "pairwise-upper": lambda codes: pairwise.upper(codes.mean, codes.scale),
+    "infonce": lambda codes: infonce.infonce(codes.mean, codes.scale, codes.noise),
+    "mine": mine.mine,
+    "ksg": ksg.ksg,
 }
 
 
 @torch.no_grad()
-def estimate(model: Model, problem: Problem, x: Tensor, seeds: Seeds, evaluation: Evaluation) -> dict[str, list[float]]:
-    """What `evaluation.estimators` names, in bits, and N; nothing if it names none. Not finite without noise.
+def estimate(model: Model, problem: Coding, x: Tensor, seeds: Seeds, evaluation: Evaluation) -> dict[str, list[float]]:
+    """What `evaluation.estimators` names, in bits, and N; nothing if it names none.
 
+    Not finite without noise, but for MINE and KSG. MINE trains a critic at each call.
     The points are the same for every cohort and epoch, and so is the noise of each seed.
     """
     if not evaluation.estimators:
         return {}
     chosen = torch.randperm(len(x), generator=generator(0, "estimator-subset"))[: evaluation.estimator_samples]
     points = x[chosen.to(x.device)]
-    mean, scale = _codes(model, problem, points, seeds.members)
-    shape = mean.shape[1:]
-    noise = seeds.spread(seeds.draw("estimator", lambda g: torch.randn(shape, generator=g))).double()
-    found = {
-        f"i_xz_{name}_bits": (ESTIMATORS[name](mean, scale, noise) / math.log(2)).tolist()
-        for name in evaluation.estimators
-    }
+    codes = _codes(model, problem, points, seeds)
+    found = {metric_name(name): (ESTIMATORS[name](codes) / math.log(2)).tolist() for name in evaluation.estimators}
     return {**found, "estimator_samples": [float(len(points))] * seeds.members}
 
 
-def _codes(model: Model, problem: Problem, x: Tensor, members: int) -> tuple[Tensor, Tensor]:
-    """Means and scales of the codes of all members: [K, N, L], float64."""
+def _codes(model: Model, problem: Coding, x: Tensor, seeds: Seeds) -> Codes:
+    """The codes of x [N, features] of all members, and noise of each seed."""
+    members = seeds.members
     parts = [problem.code(model.encode(rows.expand(members, *rows.shape))) for rows in torch.split(x, ROWS)]
     mean = torch.cat([code.mean for code in parts], dim=1)
     scale = torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1)
-    return mean.double(), scale.double()
+    noise = seeds.spread(seeds.draw("estimator", lambda g: torch.randn(mean.shape[1:], generator=g)))
+    return Codes(x.flatten(1).double(), mean.double(), scale.double(), noise.double(), seeds)

@@ -32,6 +32,10 @@ class Model(Protocol):
     encoder: Stack
     head: Stack
 
+    def train(self, on: bool) -> None:
+        """On before an epoch of training, off before anything is measured; for models that differ between the two."""
+        ...
+
     def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], *scalars)
 
     def decode(self, z: Tensor) -> Tensor: ...  # [K, B, latent] -> [K, B, classes]

@@ -45,6 +45,9 @@ class Cnn:
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
         self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
 
+    def train(self, on: bool) -> None:
+        """Nothing: the model computes the same in training and evaluation."""
+
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         leaves = self.encoder.leaves
         members = zip(x.unbind(), *(leaf.unbind() for leaf in leaves[: self._convolutions]), strict=True)

@@ -25,6 +25,9 @@ class Mlp:
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
         self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
 
+    def train(self, on: bool) -> None:
+        """Nothing: the model computes the same in training and evaluation."""
+
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         leaves = self.encoder.leaves
         return (forward(leaves[: self._weights], x), *leaves[self._weights :])

@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 import importlib
-from typing import Protocol
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
+from service.contract.models import Model as ModelSpec
 from service.contract.problems import Problem as Spec
+from service.contract.study import Evaluation
+from workers.data import DataSet
+from workers.data.streams import Seeds
 from workers.models import Model
 from workers.problems.rates import Code
 
 
-class Problem(Protocol):
-    """Loss terms of K members. `outputs` is the encoder's width, `latent` that of code and noise.
+class Batch(NamedTuple):
+    """What all terms are computed from, per member."""
 
-    `scalars` are first values of numbers that train with the encoder; `encode` returns them after its outputs.
-    """
+    x: Tensor  # [K, B, features]
+    y: Tensor  # [K, B], or [K, B, d] where labels are vectors
+    noise: Tensor  # [K, B, latent]
+
+
+class Split(NamedTuple):
+    """The data of a cohort: who learns from it, and in which portions."""
+
+    data: DataSet
+    seeds: Seeds
+    batch_size: int
+
+
+Columns = dict[str, list[float]]  # a value per member
+
+
+class Problem(Protocol):
+    """Loss terms of K members, the batches they are computed on, and what is measured."""
 
     terms: tuple[str, ...]
-    outputs: int
-    scalars: tuple[float, ...]
-    latent: int
 
-    def losses(self, model: Model, s: tuple[Tensor, ...], y: Tensor, noise: Tensor) -> list[Tensor]:
-        """One loss [K] per term from the encoder's outputs s, labels [K, B] and noise [K, B, latent].
+    def model(self, spec: ModelSpec, split: Split) -> Model:
+        """What is trained, one member per seed."""
+        ...
+
+    def steps(self, split: Split) -> int:
+        """Batches of an epoch."""
+        ...
+
+    def batches(self, split: Split, epoch: int) -> Iterator[Batch]:
+        """One pass over the training split, each seed in its own order."""
+        ...
+
+    def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
+        """One loss [K] per term from the encoder's outputs s.
 
         These are what is optimised and what weightings see: a transformed term is u(r), not r.
         """
@@ -33,6 +63,16 @@ class Problem(Protocol):
     def raw(self, losses: Tensor) -> Tensor:
         """The terms before any transform, from those of `losses` [..., n]: what is reported."""
         ...
+
+    def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
+        """The metrics of the test split after an epoch; `last` is the final one."""
+        ...
+
+
+class Coding(Protocol):
+    """A problem whose encoder makes a Gaussian code: what estimators and attacks need. `latent` is the code's width."""
+
+    latent: int
 
     def code(self, s: tuple[Tensor, ...]) -> Code:
         """The Gaussian code of each input."""
@@ -43,7 +83,7 @@ class Problem(Protocol):
         ...
 
     def logits(self, model: Model, s: tuple[Tensor, ...], noise: Tensor) -> Tensor:
-        """Predictions from one sample of the code: [K, B, classes]."""
+        """The decoder's outputs (logits, for classes) from one sample of the code: [K, B, outputs]."""
         ...
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from service.contract.models import Model as ModelSpec
 from service.contract.problems import Bottleneck as Spec
+from service.contract.study import Evaluation
+from workers import estimators, information, models
+from workers.attacks.loop import Target
+from workers.attacks.robustness import robustness
+from workers.data.streams import generator
 from workers.models import Model
-from workers.problems import rates, transforms
+from workers.problems import Batch, Columns, Split, labels, rates, transforms
 from workers.problems.rates import Code
 
 
 class Bottleneck:
-    """Terms pred = mean cross-entropy and info = u(mean rate), in nats; β multiplies info (MIB paper, eq. 36)."""
+    """Terms pred = mean −ln q(y|z) and info = u(mean rate), in nats; β multiplies info (MIB paper, eq. 36)."""
 
     terms = Spec.terms
 
@@ -22,15 +30,34 @@ class Bottleneck:
         # Without a rate there is nothing to transform: info stays 0.
         self._transform = transforms.build(spec) if spec.rate != "none" else None
         self.latent = latent
-        self.outputs = self._rate.outputs(latent)
+        self.outputs = self._rate.outputs(latent)  # of the encoder
         self.scalars = self._rate.scalars
 
-    def losses(self, model: Model, s: tuple[Tensor, ...], y: Tensor, noise: Tensor) -> list[Tensor]:
+    def model(self, spec: ModelSpec, split: Split) -> Model:
+        data = split.data
+        decoded = labels.of(data).outputs
+        sizes = models.Sizes(data.features, self.outputs, self.latent, decoded, data.shape, self.scalars)
+        return models.build(spec, sizes, split.seeds)
+
+    def steps(self, split: Split) -> int:
+        return math.ceil(len(split.data.x_train) / split.batch_size)
+
+    def batches(self, split: Split, epoch: int) -> Iterator[Batch]:
+        data, seeds, size = split
+        count = len(data.x_train)
+        order = seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
+        noise = seeds.draw(f"noise/{epoch}", lambda g: torch.randn(count, self.latent, generator=g))
+        for start in range(0, count, size):
+            part = slice(start, start + size)
+            batch = (data.x_train[order[:, part]], data.y_train[order[:, part]], noise[:, part])
+            yield Batch(*(seeds.spread(t) for t in batch))
+
+    def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
         code = self._rate.code(s)
-        logits = model.decode(self._rate.sample(code, noise))  # [K, B, classes]
-        pred = functional.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+        outputs = model.decode(self._rate.sample(code, batch.noise))  # [K, B, outputs]
+        pred = labels.kind_of(batch.y).nats(outputs, batch.y).mean(1)
         info = self._rate.nats(code).mean(1)
-        return [pred.view(y.shape).mean(1), self._transform.u(info) if self._transform else info]
+        return [pred, self._transform.u(info) if self._transform else info]
 
     def raw(self, losses: Tensor) -> Tensor:
         if self._transform is None:
@@ -47,3 +74,38 @@ class Bottleneck:
 
     def logits(self, model: Model, s: tuple[Tensor, ...], noise: Tensor) -> Tensor:
         return model.decode(self._rate.sample(self._rate.code(s), noise))
+
+    def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
+        """Information and accuracy on the test split, then what the study's estimators and attacks add."""
+        columns: Columns = {}
+        if last or epoch % evaluation.every == 0:
+            columns |= self._measure(model, split, evaluation.samples if last else 1)
+            columns |= estimators.estimate(model, self, split.data.x_test, split.seeds, evaluation)
+        if evaluation.attacks_at(epoch, last):
+            target = Target(model, self)
+            columns |= robustness(target, split.data.x_test, split.data.y_test, split.seeds, evaluation)
+        return columns
+
+    def _measure(self, model: Model, split: Split, samples: int) -> Columns:
+        d, seeds = split.data, split.seeds
+        shuffled = torch.randperm(len(d.x_train), generator=generator(0, "train-subset"))
+        seen = shuffled[: len(d.x_test)].to(d.x_train.device)  # the same examples for every cohort
+
+        def measure(x: Tensor, y: Tensor, stream: str) -> information.Measured:
+            return information.measure(model, self, x, y, seeds=seeds, stream=stream, samples=samples)
+
+        test = measure(d.x_test, d.y_test, "test")
+        train = measure(d.x_train[seen], d.y_train[seen], "train")
+        bits = {
+            "i_xz_bits": test.rate,
+            "i_xz_bits_stderr": test.rate_error,
+            "i_zy_bits": test.gain,
+            "i_zy_bits_stderr": test.gain_error,
+        }
+        return {
+            **{name: (nats / math.log(2)).tolist() for name, nats in bits.items()},
+            "accuracy": test.accuracy.tolist(),
+            "test_examples": [float(len(d.x_test))] * seeds.members,
+            "train_accuracy": train.accuracy.tolist(),
+            "generalization_gap": (train.accuracy - test.accuracy).tolist(),
+        }

@@ -12,7 +12,7 @@ from workers.weightings import Setting
 
 
 class Fixed:
-    """w = (1, β): β on the information term, whose nats are summed over latent dimensions."""
+    """w = (1, β): β on the second term; for the bottleneck the information, in nats summed over latent dimensions."""
 
     needs_gram = False
 

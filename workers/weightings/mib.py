@@ -30,7 +30,8 @@ class Mib:
             return torch.tensor([[value(p)] for p in params], device=setting.device)  # [m, 1]
 
         self._scale = torch.ones(len(params), len(setting.terms), device=setting.device)  # [m, n]
-        self._scale[:, setting.terms.index("info")] = column(lambda p: _info_scale(p, setting.latent))[:, 0]
+        if "info" in setting.terms:  # the terms of other problems have scale 1
+            self._scale[:, setting.terms.index("info")] = column(lambda p: _info_scale(p, setting.latent))[:, 0]
         self._by_norm = column(lambda p: p.normalize in ("l2", "loss+"))
         self._by_loss = column(lambda p: p.normalize in ("loss", "loss+"))
         self._automatic = column(lambda p: bool(p.automatic))

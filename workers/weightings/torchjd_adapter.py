@@ -22,13 +22,11 @@ log = logging.getLogger(__name__)
 
 
 def _preference(p: Any, setting: Setting) -> Tensor | None:
-    """λ: the information term's own share, the other terms in equal parts."""
+    """λ: the share of all terms but the first, in equal parts; for the bottleneck that of the information term."""
     if p.preference == "equal":
         return None
-    if "info" not in setting.terms:
-        raise ValueError(f"{p.name}: preference is the share of 'info', but the terms are {', '.join(setting.terms)}")
-    others = (1 - p.preference) / (len(setting.terms) - 1)
-    return torch.tensor([p.preference if term == "info" else others for term in setting.terms]).double()
+    others = len(setting.terms) - 1
+    return torch.tensor([1 - p.preference] + [p.preference / others] * others).double()
 
 
 def _root(gram: Tensor) -> Any:

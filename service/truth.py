@@ -1,0 +1,83 @@
+"""What is known exactly: the IB curve of Gaussian data, that of deterministic labels, the fronts of toy problems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from service.contract.axes import listed
+from service.contract.data import Gaussian
+from service.contract.data import Toy as ToyData
+from service.contract.problems import Toy as ToyProblem
+from service.contract.study import Study
+
+STEPS = 200
+RATES = ("i_xz_bits", "i_xz_pairwise-lower_bits", "i_xz_pairwise-upper_bits", "i_xz_infonce_bits", "i_xz_mine_bits")
+
+
+class Curve(NamedTuple):
+    """A front known by formula, as points in order along it."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+
+
+def gaussian_point(correlations: Sequence[float], beta: float) -> tuple[float, float]:
+    """Exact (I(X;Z), I(Z;Y)) in bits at our β, the inverse of that of the Gaussian IB (Chechik et al. 2005).
+
+    With λ_i = 1 − ρ_i² and b = 1/β, component i is active for b > 1/(1 − λ_i):
+    I(X;Z) = ½ Σ log2((b − 1)(1 − λ_i)/λ_i), I(Z;Y) = I(X;Z) − ½ Σ log2(b(1 − λ_i)).
+    """
+    if beta <= 0:
+        raise ValueError(f"beta must be above 0, got {beta:g}")
+    b = 1 / beta
+    active = [1 - r * r for r in correlations if b * r * r > 1]
+    rate = 0.5 * sum(math.log2((b - 1) * (1 - v) / v) for v in active)
+    return rate, rate - 0.5 * sum(math.log2(b * (1 - v)) for v in active)
+
+
+def gaussian_at_rate(correlations: Sequence[float], bits: float) -> float:
+    """The largest I(Z;Y) at I(X;Z) = bits: β is bisected, the rate falls in it."""
+    low, high = 1e-12, max(r * r for r in correlations)
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if gaussian_point(correlations, middle)[0] > bits else (low, middle)
+    return gaussian_point(correlations, low)[1]
+
+
+def _gaussian(data: Gaussian, most: float) -> Curve:
+    rates = [most * i / STEPS for i in range(STEPS + 1)]
+    return Curve("exact curve", rates, [gaussian_at_rate(data.correlations, r) if r else 0.0 for r in rates])
+
+
+def _labels(data: ToyData, most: float) -> Curve:
+    """Deterministic labels: min(I(X;Z), H(Y)), H(Y) = log2 classes."""
+    entropy = math.log2(data.classes)
+    return Curve("min(I(X;Z), H(Y))", [0.0, entropy, max(most, entropy)], [0.0, entropy, entropy])
+
+
+FRONTS: dict[str, Callable[[float], tuple[float, float]]] = {
+    "convex": lambda t: ((1 - t) ** 2 / 4, (1 + t) ** 2 / 4),
+    "concave": lambda t: (-math.expm1(-((1 - t) ** 2)), -math.expm1(-((1 + t) ** 2))),
+}
+
+
+def toy_front(front: str) -> Curve:
+    """The objectives on x = t·u, −1 ≤ t ≤ 1, from the second one's best to the first one's."""
+    points = [FRONTS[front](1 - 2 * i / STEPS) for i in range(STEPS + 1)]
+    return Curve(f"exact {front} front", [p[0] for p in points], [p[1] for p in points])
+
+
+def curves(study: Study, x: str, y: str, most: float) -> list[Curve]:
+    """What is known about these two metrics of a study, up to `most` on the first axis."""
+    if (x, y) == ("f1", "f2"):
+        problems = [arm.problem for arm in study.arms if isinstance(arm.problem, ToyProblem)]
+        fronts = [f for p in problems for f in listed(p.front)]
+        return [toy_front(front) for front in dict.fromkeys(fronts)]
+    if y != "i_zy_bits" or x not in RATES:
+        return []
+    if isinstance(study.data, Gaussian):
+        return [_gaussian(study.data, most)]
+    return [_labels(study.data, most)] if isinstance(study.data, ToyData) else []

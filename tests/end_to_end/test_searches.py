@@ -1,0 +1,70 @@
+"""A search by Optuna beside a grid: real HTTP, real Ray, real training."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from frontends.client import Client
+from tests.end_to_end.test_studies import driver_of
+from tests.processes import Running, until
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url) as client:
+        yield client
+
+
+@pytest.fixture
+def searching(spec: dict[str, Any]) -> dict[str, Any]:
+    """A β grid and a search over β, learning rate and latent size, on two seeds."""
+    tuned = {
+        "name": "tuned",
+        "weighting": {"name": "fixed", "beta": {"range": {"from": 1e-4, "to": 0.1, "scale": "log"}}},
+        "model": {"latent": {"choice": [4, 8]}},
+        "training": {"learning_rate": {"range": {"from": 1e-3, "to": 1e-1, "scale": "log"}}},
+        "search": {"name": "optuna", "sampler": "tpe", "trials": 12, "batch": 2},
+    }
+    return {**spec, "name": "searching", "arms": [spec["arms"][0], tuned]}
+
+
+SEARCHED = {"weighting.beta", "model.latent", "training.learning_rate"}
+
+
+def test_a_search_beside_a_grid_ends_with_exactly_the_asked_trials(client: Client, searching: dict[str, Any]) -> None:
+    study = client.submit({**searching, "training": {"epochs": 2, "batch_size": 256}}).wait(timeout=180)
+    tuned = study.trials(arm="tuned")
+    assert len(tuned) == 12 and {trial["state"] for trial in study.trials()} == {"finished"}
+    assert [trial["seed"] for trial in tuned] == [0, 1] * 6
+    for trial in tuned:
+        assert trial["config"].keys() >= SEARCHED
+        assert trial["metrics"]["weight_info"] == pytest.approx(trial["config"]["weighting.beta"])
+    assert {trial["config"]["model.latent"] for trial in tuned} == {4, 8}
+    fronts = {arm["name"]: arm["points"] for arm in study.front()["arms"]}
+    assert fronts["manual β"] and fronts["tuned"]
+
+
+def test_a_search_whose_driver_is_killed_keeps_what_it_knew(
+    cluster: Running, client: Client, searching: dict[str, Any]
+) -> None:
+    study = client.submit({**searching, "training": {"epochs": 100, "batch_size": 256}})
+    until(lambda: len(study.trials(arm="tuned", state="finished")) >= 4, "the first batches", 120)
+    before = {
+        trial["id"]: trial["config"] for trial in study.trials(arm="tuned") if "weighting.beta" in trial["config"]
+    }
+    assert len(before) < 12
+    for pid in driver_of(cluster, study):
+        os.kill(pid, signal.SIGKILL)
+    study.wait(timeout=200)
+    kinds = [event["kind"] for event in study.events()]
+    assert (kinds.count("study_started"), kinds.count("trial_finished")) == (2, 16)
+    after = {trial["id"]: trial["config"] for trial in study.trials(arm="tuned")}
+    assert len(after) == 12 and all(config.keys() >= SEARCHED for config in after.values())
+    assert before.items() <= after.items()

@@ -1,0 +1,69 @@
+"""The exact curves, against each other and against textbook values."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service import truth
+from service.contract.parsing import check_study
+
+RHO = [0.95, 0.8, 0.6]
+ARM = {"name": "a", "weighting": {"name": "fixed"}}
+
+
+def test_the_gaussian_curve_ends_at_the_mutual_information_of_x_and_y() -> None:
+    whole = -0.5 * sum(math.log2(1 - r * r) for r in RHO)
+    assert truth.gaussian_point(RHO, 1e-9)[1] == pytest.approx(whole, abs=1e-6)
+    assert truth.gaussian_point(RHO, 0.95**2) == (0.0, 0.0)  # no component is active from β = max ρ² on
+
+
+def test_a_point_of_the_prototype_lies_on_the_curve() -> None:
+    assert truth.gaussian_point(RHO, 0.32) == pytest.approx((3.25, 1.91), abs=0.02)
+
+
+@given(st.lists(st.floats(0.05, 0.99), min_size=1, max_size=5), st.floats(0.01, 0.9), st.floats(0.01, 0.9))
+def test_each_beta_maximises_its_own_trade_off(correlations: list[float], beta: float, other: float) -> None:
+    """I(Z;Y) − β I(X;Z) is largest at β's own point: what makes the curve the front."""
+    at, elsewhere = truth.gaussian_point(correlations, beta), truth.gaussian_point(correlations, other)
+    assert at[1] - beta * at[0] >= elsewhere[1] - beta * elsewhere[0] - 1e-9
+
+
+@given(st.floats(0.01, 0.85))
+def test_the_curve_by_rate_is_the_curve_by_beta(beta: float) -> None:
+    rate, label = truth.gaussian_point(RHO, beta)
+    assert truth.gaussian_at_rate(RHO, rate) == pytest.approx(label, abs=1e-6)
+
+
+def test_beta_must_be_positive() -> None:
+    with pytest.raises(ValueError, match=r"beta must be above 0, got 0"):
+        truth.gaussian_point(RHO, 0.0)
+
+
+def test_the_toy_fronts_satisfy_their_formulas() -> None:
+    convex, concave = truth.toy_front("convex"), truth.toy_front("concave")
+    assert all(math.sqrt(x) + math.sqrt(y) == pytest.approx(1) for x, y in zip(convex.x, convex.y, strict=True))
+    for x, y in zip(concave.x, concave.y, strict=True):
+        distances = math.sqrt(-math.log1p(-x)) + math.sqrt(-math.log1p(-y))
+        assert distances == pytest.approx(2)
+    middle = truth.STEPS // 2
+    assert convex.x[middle] < 0.5 < concave.x[middle], "one bends towards the origin, the other away from it"
+
+
+@pytest.mark.parametrize(
+    ("spec", "axes", "labels"),
+    [
+        ({"data": {"name": "gaussian"}, "arms": [ARM]}, ("i_xz_bits", "i_zy_bits"), ["exact curve"]),
+        ({"data": {"name": "toy"}, "arms": [ARM]}, ("i_xz_bits", "i_zy_bits"), ["min(I(X;Z), H(Y))"]),
+        ({"data": {"name": "toy"}, "arms": [ARM]}, ("i_xz_bits", "accuracy"), []),
+        ({"data": {"name": "digits"}, "arms": [ARM]}, ("i_xz_bits", "i_zy_bits"), []),
+        ({"arms": [{**ARM, "problem": {"name": "toy"}}]}, ("f1", "f2"), ["exact concave front"]),
+        ({"arms": [{**ARM, "problem": {"name": "toy"}}]}, ("f2", "f1"), []),
+    ],
+)
+def test_a_study_knows_which_of_its_fronts_are_known(spec: dict, axes: tuple[str, str], labels: list[str]) -> None:  # type: ignore[type-arg]
+    study = check_study({"name": "s", **spec})
+    assert [curve.label for curve in truth.curves(study, *axes, most=4.0)] == labels

@@ -1,0 +1,125 @@
+"""Every name in the catalog trains, alone and in a cohort, and learns where it should.
+
+Weightings are in test_torchjd_weightings.py, searches in test_search.py and tests/end_to_end.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from service.contract.catalog import catalog
+from service.contract.errors import NotFound
+from service.contract.expansion import expand
+from service.contract.parsing import check_study
+from service.contract.study import Study
+from service.presets import presets
+from tests.workers.test_image_data import cifar_binaries, idx_files, made, put
+from workers import data
+from workers.cohorts import plan
+from workers.training import Metrics, train
+
+CPU = torch.device("cpu")
+NAMES = {kind: [entry["name"] for entry in catalog([])[kind]] for kind in ("data", "models", "rates", "attacks")}
+BETAS = {"grid": [0.001, 0.003]}
+
+
+def study(**parts: Any) -> Study:
+    """A small bottleneck on digits, two βs."""
+    arm = {"name": "a", "weighting": {"name": "fixed", "beta": BETAS}, **parts.pop("arm", {})}
+    base: dict[str, Any] = {"name": "s", "arms": [arm], "training": {"epochs": 1}, "evaluation": {"samples": 2}}
+    base["model"] = {"name": "mlp", "widths": [32], "latent": 8}
+    return check_study({**base, **parts})
+
+
+def trained(study: Study, size: int | None = None) -> list[Metrics]:
+    """Last metrics of every trial, in cohorts of at most `size`."""
+    found: dict[str, Metrics] = {}
+    for cohort in plan(expand(study), slots=1, size=size):
+        *_, last = train(cohort, study.data, study.evaluation, CPU)
+        assert not last.failures
+        found |= last.metrics
+    return [found[trial.id] for trial in expand(study)]
+
+
+def alone_as_in_a_cohort(study: Study) -> list[Metrics]:
+    together, alone = trained(study), trained(study, size=1)
+    for ours, own in zip(together, alone, strict=True):
+        for name in set(own) - {"seconds"}:
+            expected = own[name]
+            assert ours[name] == (expected if expected is None else pytest.approx(expected, rel=1e-3, abs=1e-3)), name
+    return together
+
+
+@pytest.mark.parametrize("name", NAMES["models"])
+def test_every_model_trains(name: str) -> None:
+    small = {"resnet18": {"small_images": True}, "cnn": {"channels": [8, 16]}}.get(name, {})
+    spec = study(model={"name": name, "latent": 5, **small}, data={"name": "digits", "train_fraction": 0.2})
+    alone_as_in_a_cohort(spec)
+
+
+@pytest.mark.parametrize("name", NAMES["rates"])
+def test_every_rate_learns(name: str) -> None:
+    spec = study(arm={"problem": {"name": "bottleneck", "rate": name}}, training={"epochs": 25})
+    assert all((m["accuracy"] or 0) > 0.85 for m in trained(spec))
+    alone_as_in_a_cohort(study(arm={"problem": {"name": "bottleneck", "rate": name}}))
+
+
+@pytest.mark.parametrize("name", ["identity", "square", "power", "exp", "shifted-exp"])
+def test_every_transform_trains(name: str) -> None:
+    alone_as_in_a_cohort(study(arm={"problem": {"name": "bottleneck", "transform": name}}))
+
+
+@pytest.mark.parametrize("front", ["convex", "concave"])
+def test_every_toy_problem_trains(front: str) -> None:
+    metrics = alone_as_in_a_cohort(study(arm={"problem": {"name": "toy", "front": front}}))
+    assert all(0 <= (m["f1"] or 0) <= 2 for m in metrics)
+
+
+@pytest.mark.parametrize("name", NAMES["data"])
+def test_every_data_set_trains(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images that are not here are stood in for by small files of their format."""
+    monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
+    put(tmp_path / "MNIST/raw", idx_files(made(shape=(1, 28, 28))))
+    put(tmp_path / "FashionMNIST/raw", idx_files(made(shape=(1, 28, 28))))
+    put(tmp_path / "cifar-10-batches-bin", cifar_binaries(made(200, 50, (3, 32, 32))))
+    less = {"gaussian": {"train_samples": 500, "test_samples": 100}, "toy": {"train_samples": 500}}
+    alone_as_in_a_cohort(study(data={"name": name, **less.get(name, {"train_fraction": 0.2, "test_images": 50})}))
+
+
+@pytest.mark.parametrize("name", NAMES["attacks"])
+def test_every_attack_runs_after_training(name: str) -> None:
+    spec = study(
+        data={"name": "digits", "train_fraction": 0.2},
+        evaluation={"samples": 2, "attacks": [{"name": name, "epsilon": 0.1}], "attack_images": 40},
+    )
+    for metrics in alone_as_in_a_cohort(spec):
+        assert 0 <= (metrics[f"robust_{name}"] or 0) <= (metrics["accuracy"] or 0) + 0.3
+        assert metrics["robust_images"] == 40
+
+
+def test_every_estimator_runs_after_training() -> None:
+    names = [e["name"] for e in catalog([])["estimators"] if e["name"] not in ("prior-kl", "cross-entropy")]
+    spec = study(evaluation={"samples": 2, "estimators": names, "estimator_samples": 60})
+    for metrics in alone_as_in_a_cohort(spec):
+        assert all(metrics[f"i_xz_{name}_bits"] is not None for name in names)
+        assert metrics["estimator_samples"] == 60
+
+
+def test_fashion_mnist_is_learned_at_the_best_beta() -> None:
+    """The preset's six βs and MIB, one seed: 12,000 images, 5 epochs."""
+    preset = next(p for p in presets() if p.name == "beta-vs-mib-fashion")
+    spec = check_study({**preset.spec, "seeds": [0], "arms": preset.spec["arms"][:2], "evaluation": {"every": 5}})
+    try:
+        loaded = data.load(spec.data)
+    except NotFound as error:
+        pytest.skip(error.message)
+    assert len(loaded.x_train) == 12_000
+    accuracy = {arm.name: [] for arm in spec.arms}
+    for trial, metrics in zip(expand(spec), trained(spec), strict=True):
+        accuracy[trial.arm].append(metrics["accuracy"] or 0)
+    assert len(accuracy["manual β"]) == 6 and max(accuracy["manual β"]) > 0.8
+    assert accuracy["MIB"][0] > 0.5

@@ -1,0 +1,70 @@
+"""Two objectives of a vector, with a known front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from service.contract.models import Model as ModelSpec
+from service.contract.problems import Toy as Spec
+from service.contract.study import Evaluation
+from workers.data.streams import Seeds
+from workers.models import Model
+from workers.models.stack import Stack
+from workers.problems import Batch, Columns, Split
+
+
+class Toy:
+    """f1 and f2 of x [K, d], with u = 1/√d: ‖x ∓ u‖²/4 (convex) or 1 − exp(−‖x ∓ u‖²) (concave)."""
+
+    terms = Spec.terms
+
+    def __init__(self, spec: Spec, latent: int) -> None:
+        self._spec, self._dimensions = spec, latent
+
+    def model(self, spec: ModelSpec, split: Split) -> Model:
+        return Vector(self._dimensions, self._spec.spread, split.seeds)
+
+    def steps(self, split: Split) -> int:
+        return self._spec.steps
+
+    def batches(self, split: Split, epoch: int) -> Iterator[Batch]:
+        nothing = torch.zeros(split.seeds.members, 1, 0, device=split.seeds.device)
+        for _ in range(self._spec.steps):
+            yield Batch(nothing, nothing, nothing)
+
+    def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
+        u = self._dimensions**-0.5
+        squares = [(s[0] - sign * u).square().sum(-1) for sign in (1, -1)]
+        if self._spec.front == "convex":
+            return [q / 4 for q in squares]
+        return [-torch.expm1(-q) for q in squares]
+
+    def raw(self, losses: Tensor) -> Tensor:
+        return losses
+
+    @torch.no_grad()
+    def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
+        batch = next(self.batches(split, epoch))
+        values = self.losses(model, model.encode(batch.x), batch)
+        return dict(zip(self.terms, (v.tolist() for v in values), strict=True))
+
+
+class Vector:
+    """The vector itself as the shared parameters; there is no head."""
+
+    def __init__(self, dimensions: int, spread: float, seeds: Seeds) -> None:
+        start = seeds.draw("init/vector", lambda g: torch.randn(dimensions, generator=g) * spread)
+        self.encoder = Stack(seeds.spread(start).clone(memory_format=torch.contiguous_format), [(dimensions,)])
+        self.head = Stack(torch.zeros(seeds.members, 1, device=seeds.device), [(1,)])
+
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (self.encoder.leaves[0],)  # [K, d]
+
+    def decode(self, z: Tensor) -> Tensor:
+        return z
+
+    def train(self, on: bool) -> None:
+        pass

@@ -1,0 +1,45 @@
+"""Optuna's samplers and suggestions, from the contract's names."""
+
+from __future__ import annotations
+
+import warnings
+
+from optuna import samplers
+from optuna.exceptions import ExperimentalWarning
+from optuna.trial import Trial
+
+from service.contract.axes import Choice, Searched
+from service.contract.searches import OptunaSearch
+
+STARTUP = 6  # random trials before TPE has densities; fewer misled short searches, more were wasted
+
+
+def build(search: OptunaSearch, trials: int, seed: int, batch: int) -> samplers.BaseSampler:
+    """The sampler of one batch in a search of so many trials.
+
+    Each batch has its own generator, so that suggestions follow from the results so far alone, not from how often
+    the driver was started. Only the Sobol sequence is one for the whole search.
+    """
+    of_batch = (seed + 7919 * batch) % 2**32
+    if search.sampler == "random":
+        return samplers.RandomSampler(seed=of_batch)
+    if search.sampler == "nsga2":
+        return samplers.NSGAIISampler(population_size=search.population_of(trials), seed=of_batch)
+    if search.sampler == "tpe":
+        startup = max(STARTUP, search.batch_of(trials))
+        return samplers.TPESampler(n_startup_trials=startup, multivariate=True, constant_liar=True, seed=of_batch)
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return samplers.QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
+
+
+def draw(trial: Trial, key: str, axis: Searched) -> None:
+    """Have the trial's value of this key suggested."""
+    if isinstance(axis, Choice):
+        trial.suggest_categorical(key, axis.choice)
+        return
+    low, high = axis.ends()
+    log = axis.range.scale == "log"
+    if axis.range.integer:
+        trial.suggest_int(key, int(low), int(high), log=log)
+    else:
+        trial.suggest_float(key, low, high, log=log)
