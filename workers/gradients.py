@@ -7,14 +7,14 @@ one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from workers.models import Model
 from workers.models.stack import Stack
-from workers.problems import Batch, Problem
+from workers.problems import Problem
 from workers.weightings import Weighting
 
 
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     head: Tensor  # [K, Q]: Σ ∇ℓ_i, never weighted, so a weight of 0 on pred does not freeze the decoder
 
 
-def step(model: Model, problem: Problem, weighting: Weighting, batch: Batch) -> Step:
+def step(model: Model, problem: Problem, weighting: Weighting, batch: Any) -> Step:
     """Losses, weights and gradients of one batch; changes no parameter."""
     s = model.encode(batch.x)
     cut = tuple(t.detach().requires_grad_() for t in s)
@@ -36,7 +36,7 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Batch) -> 
     losses = torch.stack([t.detach() for t in terms], dim=1)  # [K, n]
     if weighting.needs_gram:
         g = _term_gradients(s, model.encoder, cotangents)  # [K, n, P]
-        w = weighting(losses, torch.bmm(g, g.mT))
+        w = weighting(losses, weighting.gram(g))
         return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head)
     w = weighting(losses, None)
     combined = [_combine(w, c) for c in zip(*cotangents, strict=True)]

@@ -11,7 +11,7 @@ from torch import Tensor
 from workers.data.streams import Seeds
 from workers.estimators import mine
 from workers.estimators.codes import Codes
-from workers.models.mlp import forward, layers
+from workers.models.layers import forward, layers
 
 CPU = torch.device("cpu")
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from workers.estimators.codes import Codes
-from workers.models.mlp import forward, layers
+from workers.models.layers import forward, layers
 from workers.models.stack import Stack
 from workers.optimizers import Adam
 

@@ -13,7 +13,7 @@ from workers.models.stack import Stack
 
 
 class Sizes(NamedTuple):
-    """What data and problem ask of a model: inputs, encoder outputs, code dimensions, classes, the image's shape.
+    """What data and problem ask of a model: inputs, encoder outputs, code dimensions, head outputs, image's shape.
 
     `scalars` are first values of numbers that train with the encoder, as its last leaves [K, 1, 1].
     """
@@ -24,10 +24,15 @@ class Sizes(NamedTuple):
     classes: int
     shape: tuple[int, int, int]
     scalars: tuple[float, ...] = ()
+    more_heads: tuple[int, ...] = ()  # outputs of further heads
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        return (self.classes, *self.more_heads)
 
 
 class Model(Protocol):
-    """K models of one shape. The terms share the encoder; the head belongs to the prediction alone."""
+    """K models of one shape. The terms share the encoder; `head` holds all heads, each its own term's alone."""
 
     encoder: Stack
     head: Stack
@@ -38,7 +43,7 @@ class Model(Protocol):
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], *scalars)
 
-    def decode(self, z: Tensor) -> Tensor: ...  # [K, B, latent] -> [K, B, classes]
+    def decode(self, z: Tensor, head: int = 0) -> Tensor: ...  # [K, B, latent] -> [K, B, outputs of this head]
 
 
 def build(spec: Spec, sizes: Sizes, seeds: Seeds) -> Model:

@@ -12,7 +12,8 @@ from torch.nn import functional
 from service.contract.models import Cnn as Spec
 from workers.data.streams import Seeds
 from workers.models import Sizes
-from workers.models.mlp import forward, layers
+from workers.models.heads import Heads
+from workers.models.layers import forward, layers
 from workers.models.stack import Stack
 
 POOL = 2  # after each convolution height and width are halved, rounded down
@@ -43,7 +44,8 @@ class Cnn:
         shapes = [tuple(leaf.shape[1:]) for stack in (convolutions, dense) for leaf in stack.leaves]
         self.encoder = Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes)
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
-        self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.head = self.heads.stack
 
     def train(self, on: bool) -> None:
         """Nothing: the model computes the same in training and evaluation."""
@@ -61,8 +63,8 @@ class Cnn:
             maps = functional.max_pool2d(functional.conv2d(maps, weight, bias, padding=self._padding), POOL).relu()
         return maps.flatten(1)
 
-    def decode(self, z: Tensor) -> Tensor:
-        return forward(self.head.leaves, z)
+    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+        return self.heads(z, head)
 
 
 def _convolutions(ends: Sequence[tuple[int, int]], kernel: int, seeds: Seeds) -> Stack:

@@ -12,7 +12,7 @@ from torchvision.models import resnet18  # type: ignore[import-untyped]
 from service.contract.models import Resnet18 as Spec
 from workers.data.streams import Seeds
 from workers.models import Sizes
-from workers.models.mlp import forward, layers
+from workers.models.heads import Heads
 from workers.models.stack import Stack
 
 WIDTH = 64  # channels after the first convolution
@@ -43,7 +43,8 @@ class Resnet18:
         self._names = [name for name, _ in module.named_parameters()]
         shapes = [tuple(_channels_last(p).shape) for p in module.parameters()] + [(1, 1)] * len(sizes.scalars)
         self.encoder = Stack(flat, shapes)
-        self.head = layers([sizes.latent, *spec.head, sizes.classes], seeds, "init/head")
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.head = self.heads.stack
         self.buffers = {name: b.to(seeds.device) for name, b in module.named_buffers()}
         self._module = module.to("meta")  # only its structure: a weight that is not lent cannot go unnoticed
 
@@ -59,8 +60,8 @@ class Resnet18:
         out: Tensor = torch.func.functional_call(self._module, {**lent, **self.buffers}, (images,))
         return (out[None], *leaves[len(self._names) :])
 
-    def decode(self, z: Tensor) -> Tensor:
-        return forward(self.head.leaves, z)
+    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+        return self.heads(z, head)
 
 
 def _module(spec: Spec, sizes: Sizes, seed: int) -> nn.Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -49,12 +49,12 @@ class Problem(Protocol):
         """Batches of an epoch."""
         ...
 
-    def batches(self, split: Split, epoch: int) -> Iterator[Batch]:
+    def batches(self, split: Split, epoch: int) -> Iterator[Any]:
         """One pass over the training split, each seed in its own order."""
         ...
 
-    def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
-        """One loss [K] per term from the encoder's outputs s.
+    def losses(self, model: Model, s: tuple[Tensor, ...], batch: Any) -> list[Tensor]:
+        """One loss [K] per term from the encoder's outputs s, for one of its own batches, whose x was encoded.
 
         These are what is optimised and what weightings see: a transformed term is u(r), not r.
         """
@@ -66,6 +66,10 @@ class Problem(Protocol):
 
     def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
         """The metrics of the test split after an epoch; `last` is the final one."""
+        ...
+
+    def validate(self, model: Model, split: Split) -> Tensor | None:
+        """Mean losses on the validation split [K, n]; none without such a split, or without terms for it."""
         ...
 
 

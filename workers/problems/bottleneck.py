@@ -66,6 +66,18 @@ class Bottleneck:
         out[..., i] = self._transform.inverse(out[..., i])  # u is increasing, so nothing is lost but rounding
         return out
 
+    @torch.no_grad()
+    def validate(self, model: Model, split: Split) -> Tensor | None:
+        """Prediction and rate, the latter before its transform, one latent sample per example."""
+        d, seeds = split.data, split.seeds
+        if d.x_validation is None or d.y_validation is None:
+            return None
+        found = information.measure(
+            model, self, d.x_validation, d.y_validation, seeds=seeds, stream="validation", samples=1
+        )
+        entropy = labels.kind_of(d.y_validation).surprise(d.y_validation).mean()
+        return torch.stack((entropy - found.gain, found.rate), dim=1)
+
     def code(self, s: tuple[Tensor, ...]) -> Code:
         return self._rate.code(s)
 

@@ -51,6 +51,9 @@ class Toy:
         values = self.losses(model, model.encode(batch.x), batch)
         return dict(zip(self.terms, (v.tolist() for v in values), strict=True))
 
+    def validate(self, model: Model, split: Split) -> Tensor | None:
+        return None
+
 
 class Vector:
     """The vector itself as the shared parameters; there is no head."""
@@ -63,7 +66,7 @@ class Vector:
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         return (self.encoder.leaves[0],)  # [K, d]
 
-    def decode(self, z: Tensor) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return z
 
     def train(self, on: bool) -> None:

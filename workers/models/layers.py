@@ -1,0 +1,29 @@
+"""Stacked dense layers: the part that every model has."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from workers.data.streams import Seeds
+from workers.models.stack import Stack
+
+
+def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[float, ...] = ()) -> Stack:
+    ends = list(itertools.pairwise(widths))
+    shapes = [shape for i, o in ends for shape in ((i, o), (1, o))] + [(1, 1)] * len(scalars)
+
+    def one(generator: torch.Generator) -> Tensor:
+        drawn = [(torch.rand((i + 1) * o, generator=generator) * 2 - 1) * i**-0.5 for i, o in ends]
+        return torch.cat([*drawn, torch.tensor(scalars)])  # [P]
+
+    return Stack(seeds.spread(seeds.draw(stream, one)).clone(memory_format=torch.contiguous_format), shapes)
+
+
+def forward(leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+    for i in range(0, len(leaves), 2):
+        x = torch.baddbmm(leaves[i + 1], x.relu() if i else x, leaves[i])  # [K, B, out]
+    return x

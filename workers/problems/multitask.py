@@ -1,0 +1,148 @@
+"""Several tasks over one encoder: a main one and auxiliaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from service.contract.models import Model as ModelSpec
+from service.contract.problems import Multitask as Spec
+from service.contract.study import Evaluation
+from workers import models
+from workers.information import ROWS
+from workers.models import Model
+from workers.problems import Columns, Split, tasks
+from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
+from workers.problems.views import Views
+
+
+class TaskBatch(NamedTuple):
+    """The views of a step, one below the other, so that one run through the encoder serves all tasks."""
+
+    x: Tensor  # [K, R, features]
+    drawn: dict[View, tuple[slice, Drawn]]
+
+
+class Multitask:
+    """One term per task: the mean loss over the examples that have a label for it. Heads act on ReLU(code)."""
+
+    def __init__(self, spec: Spec, latent: int) -> None:
+        self._spec, self._latent = spec, latent
+        self.terms = spec.terms
+        self._tasks: dict[str, Task] = {}
+        self._views: Views | None = None
+        self._teacher: Model | None = None
+
+    def model(self, spec: ModelSpec, split: Split) -> Model:
+        data, seeds, size = split
+        setting = Setting(self._spec, data)
+        self._tasks = {name: tasks.build(name, setting) for name in self.terms}
+        self._views = Views(data, seeds, size, self._spec.shift)
+        first, *others = (task.outputs for task in self._tasks.values())
+        sizes = models.Sizes(data.features, self._latent, self._latent, first, data.shape, (), tuple(others))
+        if "exemplar" in self.terms:
+            self._teacher = models.build(spec, sizes, seeds)  # starts where the student does
+        return models.build(spec, sizes, seeds)
+
+    def steps(self, split: Split) -> int:
+        return self._own_views().steps
+
+    def batches(self, split: Split, epoch: int) -> Iterator[TaskBatch]:
+        views = self._own_views()
+        orders = views.orders(epoch)
+        for step in range(views.steps):
+            yield _batch({v: views.training(v, orders, epoch, step) for v in self._needed()})
+
+    def losses(self, model: Model, s: tuple[Tensor, ...], batch: TaskBatch) -> list[Tensor]:
+        if self._teacher is not None:
+            _follow(self._teacher, model, self._spec.teacher_decay)
+        return [self._mean(name, model, s[0], batch)[0] for name in self.terms]
+
+    def raw(self, losses: Tensor) -> Tensor:
+        return losses
+
+    def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
+        if not last and epoch % evaluation.every:
+            return {}
+        losses, hits = self._measure(model, "test", len(split.data.x_test))
+        columns = {f"test_loss_{name}": losses[i].tolist() for i, name in enumerate(self.terms)}
+        columns |= {f"accuracy_{name}": values.tolist() for name, values in hits.items()}
+        if self.terms[0] in hits:
+            columns["accuracy"] = hits[self.terms[0]].tolist()
+        return {**columns, "test_examples": [float(len(split.data.x_test))] * split.seeds.members}
+
+    def validate(self, model: Model, split: Split) -> Tensor | None:
+        """Mean losses on the validation split [K, n]; none when the data keeps no such split."""
+        x = split.data.x_validation
+        return None if x is None else self._measure(model, "validation", len(x))[0].mT
+
+    @torch.no_grad()
+    def _measure(self, model: Model, split: SplitName, count: int) -> tuple[Tensor, dict[str, Tensor]]:
+        """Losses [n, K] of all tasks and hits [K] of those that have them, over a whole split."""
+        views = self._own_views()
+        totals: dict[str, Tensor] = {}
+        rights: dict[str, Tensor] = {}
+        counts: dict[str, Tensor] = {}
+        for start in range(0, count, ROWS):
+            batch = _batch({view: views.measured(view, split, start, ROWS) for view in self._needed()})
+            (code, *_) = model.encode(batch.x)
+            for name in self.terms:
+                mean, right, known = self._mean(name, model, code, batch)
+                for sums, value in ((totals, mean), (rights, right), (counts, torch.ones_like(mean))):
+                    if value is not None:
+                        sums[name] = sums.get(name, 0.0) + value.double() * known
+        losses = torch.stack([totals[name] / counts[name].clamp_min(1) for name in self.terms])
+        return losses, {name: right / counts[name].clamp_min(1) for name, right in rights.items()}
+
+    def _mean(self, name: str, model: Model, code: Tensor, batch: TaskBatch) -> tuple[Tensor, Tensor | None, Tensor]:
+        """A task's mean loss and mean hits [K] over the examples that have its label, and how many they are [K]."""
+        task, head = self._tasks[name], self.terms.index(name)
+        rows, drawn = batch.drawn[task.view]
+        outputs = model.decode(code[:, rows].relu(), head)
+        if task.view == "shifted":
+            drawn = drawn._replace(extra=self._projection(drawn, head))
+        losses, hits, known = task.losses(outputs, drawn), task.hits(outputs, drawn), task.known(drawn)
+        if known is None:
+            known = torch.ones_like(losses, dtype=torch.bool)
+        count = known.sum(1)
+
+        def mean(values: Tensor) -> Tensor:
+            return torch.where(known, values, 0).sum(1) / count.clamp_min(1)
+
+        return mean(losses), None if hits is None else mean(hits), count
+
+    @torch.no_grad()
+    def _projection(self, drawn: Drawn, head: int) -> Tensor:
+        """The teacher's, of the second view."""
+        if self._teacher is None or drawn.extra is None:
+            raise ValueError("exemplar needs a teacher and a second view")
+        (code, *_) = self._teacher.encode(drawn.extra)
+        return self._teacher.decode(code.relu(), head)
+
+    def _needed(self) -> list[View]:
+        return list(dict.fromkeys(task.view for task in self._tasks.values()))
+
+    def _own_views(self) -> Views:
+        if self._views is None:
+            raise ValueError("multitask: build the model first")
+        return self._views
+
+
+def _batch(drawn: dict[View, Drawn]) -> TaskBatch:
+    rows: dict[View, tuple[slice, Drawn]] = {}
+    start = 0
+    for view, seen in drawn.items():
+        end = start + seen.x.shape[1]
+        rows[view] = (slice(start, end), seen)
+        start = end
+    return TaskBatch(torch.cat([seen.x for seen in drawn.values()], dim=1), rows)
+
+
+@torch.no_grad()
+def _follow(teacher: Model, student: Model, decay: float) -> None:
+    """teacher ← decay·teacher + (1 − decay)·student, once a step."""
+    for own, other in ((teacher.encoder, student.encoder), (teacher.head, student.head)):
+        own.flat.lerp_(other.flat, 1 - decay)

@@ -1,0 +1,46 @@
+"""Two views of one image shall have one projection, that of an averaged teacher for the second view."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from workers.problems.tasks.task import Drawn, Setting, View
+
+WIDTH = 16  # of the projection
+NOISE = 0.05  # standard deviation added to the pixels of a view
+
+
+class Exemplar:
+    """1 − cosine; `Drawn.extra` holds the teacher's projections [K, B, WIDTH], which get no gradient."""
+
+    view: View = "shifted"
+    outputs = WIDTH
+
+    def __init__(self, setting: Setting) -> None:
+        pass
+
+    def losses(self, outputs: Tensor, drawn: Drawn) -> Tensor:
+        if drawn.extra is None:
+            raise ValueError("exemplar needs the teacher's projections of the view 'shifted'")
+        return 1 - functional.cosine_similarity(outputs, drawn.extra.detach(), dim=-1)
+
+    def hits(self, outputs: Tensor, drawn: Drawn) -> Tensor | None:
+        return None
+
+    def known(self, drawn: Drawn) -> Tensor | None:
+        return None
+
+
+def shifted(x: Tensor, moves: Tensor, noise: Tensor, shape: tuple[int, int, int]) -> Tensor:
+    """x [K, B, features] moved by its own pixels [K, B, 2] (down, right), black outside, with noise."""
+    channels, height, width = shape
+    places = torch.arange(height * width, device=x.device)
+    row = places // width - moves[..., :1]  # [K, B, H·W]: where each pixel comes from
+    column = places % width - moves[..., 1:]
+    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+    source = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
+    planes = x.view(*x.shape[:2], channels, -1)
+    moved = planes.gather(-1, source[:, :, None].expand_as(planes)) * inside[:, :, None]
+    return moved.flatten(2) + NOISE * noise
