@@ -12,7 +12,6 @@ import numpy as np
 from service.contract.metrics import Goal, described
 from service.contract.study import Study
 
-
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 
 

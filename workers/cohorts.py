@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import ceil
 
 from service.contract.expansion import PlannedTrial
+from service.contract.weightings import Weighting
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
 LARGEST = 32
@@ -38,16 +39,22 @@ def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) ->
 
 
 def _shape(trial: PlannedTrial) -> Hashable:
-    """What the members of a cohort share. Weightings with and without Grams stay apart: the cheap ones must
+    """What the members of a cohort share. Weightings of different cost stay apart: the cheap ones must
     not pay for what they do not use, or the arms' costs could not be compared."""
     training = trial.training
     return (
         trial.problem.model_dump_json(),
         trial.model.model_dump_json(),
-        (training.epochs, training.batch_size, training.optimizer),
-        trial.weighting.needs_gram,
+        (training.epochs, training.batch_size, training.optimizer, training.feedback),
+        training.balance and training.balance.model_dump_json(),
+        _cost_class(trial.weighting),
         None if trial.model.stacks else trial.id,
     )
+
+
+def _cost_class(weighting: Weighting) -> Hashable:
+    """Weightings whose steps cost about the same: ours by whether they need a Gram, torchjd's each by its name."""
+    return weighting.name if hasattr(weighting, "adapter") else weighting.needs_gram
 
 
 def _cut(group: Cohort, parts: int) -> list[Cohort]:

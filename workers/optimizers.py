@@ -56,9 +56,32 @@ class Sgd:
         torch._foreach_addcmul_(self._parameters, self._rates, list(gradients))
 
 
-def build(name: Literal["adam", "sgd"], parameters: Sequence[Tensor], learning_rate: Tensor) -> Optimizer:
-    """The optimiser of a cohort: parameters [K, …], learning rates [K]."""
-    return Adam(parameters, learning_rate) if name == "adam" else Sgd(parameters, learning_rate)
+class Regularized:
+    """Descends along g + l1·sign(θ) + l2·θ, with one l1 and l2 per member: the loss with l1·Σ|θ| + l2/2·Σθ² added."""
+
+    def __init__(self, optimizer: Optimizer, parameters: Sequence[Tensor], l1: Tensor, l2: Tensor) -> None:
+        self._optimizer = optimizer
+        self._parameters = list(parameters)
+        self._l1, self._l2 = _per_member(l1, parameters), _per_member(l2, parameters)
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        terms = zip(gradients, self._parameters, self._l1, self._l2, strict=True)
+        self._optimizer.step([g.addcmul(p.sign(), l1).addcmul_(p, l2) for g, p, l1, l2 in terms])
+
+
+def build(
+    name: Literal["adam", "sgd"],
+    parameters: Sequence[Tensor],
+    learning_rate: Tensor,
+    l1: Tensor | None = None,
+    l2: Tensor | None = None,
+) -> Optimizer:
+    """The optimiser of a cohort: parameters [K, …], learning rates and regularisers [K]."""
+    plain = Adam(parameters, learning_rate) if name == "adam" else Sgd(parameters, learning_rate)
+    none = torch.zeros_like(learning_rate)
+    l1, l2 = (none if value is None else value for value in (l1, l2))
+    return Regularized(plain, parameters, l1, l2) if bool((l1 + l2).any()) else plain
 
 
 def _per_member(values: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:

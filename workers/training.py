@@ -10,13 +10,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from service.contract.balance import hidden_code
 from service.contract.data import Data
 from service.contract.expansion import PlannedTrial
 from service.contract.study import Evaluation
 from workers import data as datasets
 from workers import gradients, optimizers, problems, weightings
+from workers.balance.schedule import Schedule
 from workers.data import DataSet
 from workers.data.streams import Seeds
+from workers.models.mlp import Mlp
 from workers.problems import Split
 
 Metrics = dict[str, float | None]
@@ -73,27 +76,59 @@ class Cohort:
         self.problem = problems.build(first.problem, latent)
         self.model = self.problem.model(first.model, self._split)
         steps = self.problem.steps(self._split)
-        setting = weightings.Setting(self.problem.terms, latent, device, seeds, steps, self.problem.raw)
+        terms, epochs = self.problem.terms, first.training.epochs
+        setting = weightings.Setting(terms, latent, device, seeds, steps, self.problem.raw, epochs)
         self.weighting = weightings.build([t.weighting for t in trials], setting)
-        rates = torch.tensor([float(t.training.learning_rate) for t in trials], device=device)  # type: ignore[arg-type]
+        rates, l1, l2 = (
+            torch.tensor([float(getattr(t.training, field)) for t in trials], device=device)
+            for field in ("learning_rate", "l1", "l2")
+        )
         parameters = [self.model.encoder.flat, self.model.head.flat]
-        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates)
+        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2)
+        if first.training.feedback == "dfa":
+            if not isinstance(self.model, Mlp):
+                raise ValueError(f"training.feedback dfa needs model mlp, got {first.model.name!r}")
+            self.model.align_feedback()
+        spec = first.training.balance
+        self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
+        if self._balance:
+            self._balance.before_epoch(epoch)
         self.model.train(True)
-        for batch in self.problem.batches(self._split, epoch):
+        for step, batch in enumerate(self.problem.batches(self._split, epoch)):
             found = gradients.step(self.model, self.problem, self.weighting, batch)
             self.optimizer.step([found.encoder, found.head])
+            self._shake(f"langevin/{epoch}/{step}")
             losses.append(found.losses)
             weights.append(found.weights)
         self.model.train(False)
+        if self._balance:
+            self._balance.after_epoch(epoch)
+        if self.weighting.needs_validation:
+            validation = self.problem.validate(self.model, self._split)
+            if validation is not None:
+                self.weighting.after_epoch(self.problem.raw(torch.stack(losses)).mean(0), validation)
         return torch.stack(losses), torch.stack(weights)
 
+    def _shake(self, stream: str) -> None:
+        """Noise on every parameter, where the weighting asks for it."""
+        deviation = self.weighting.parameter_noise()  # [K]
+        if deviation is None:
+            return
+        flats = (self.model.encoder.flat, self.model.head.flat)
+        sizes = [flat.shape[1] for flat in flats]
+        seeds = self._split.seeds
+        noise = seeds.spread(seeds.draw(stream, lambda g: torch.randn(sum(sizes), generator=g)))  # [K, P + Q]
+        for flat, part in zip(flats, torch.split(noise, sizes, dim=1), strict=True):
+            flat.addcmul_(part, deviation[:, None].to(flat))
+
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
-        """What the problem measures after an epoch, per member."""
-        return self.problem.evaluate(self.model, self._split, evaluation, epoch, last)
+        """What the problem measures after an epoch, per member, and how balanced the model is."""
+        columns = self.problem.evaluate(self.model, self._split, evaluation, epoch, last)
+        return {**columns, **self._balance.measure()} if self._balance else columns
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:
@@ -105,6 +140,8 @@ def _check_alike(trials: Sequence[PlannedTrial]) -> None:
         ("training.epochs", [t.training.epochs for t in trials]),
         ("training.batch_size", [t.training.batch_size for t in trials]),
         ("training.optimizer", [t.training.optimizer for t in trials]),
+        ("training.balance", [t.training.balance for t in trials]),
+        ("training.feedback", [t.training.feedback for t in trials]),
     ):
         other = next((v for v in values if v != values[0]), values[0])
         if other != values[0]:

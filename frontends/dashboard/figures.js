@@ -48,7 +48,8 @@ export function themed(layout) {
 /** Axes without numbers: there is nothing yet that they could measure. */
 function blank(layout) {
   const quiet = { showticklabels: false, showgrid: false, ticks: "" };
-  return { ...layout, xaxis: { ...layout.xaxis, ...quiet }, yaxis: { ...layout.yaxis, ...quiet } };
+  const axes = Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key));
+  return { ...layout, ...Object.fromEntries(axes.map((key) => [key, { ...layout[key], ...quiet }])) };
 }
 
 /** Muted lines and points need more opacity on a dark page to be seen. */
@@ -92,8 +93,8 @@ export function followSize(plot) {
 }
 
 export class FigurePanel {
-  /** `address()` is the figure's URL now; `controls` stand beside the title. */
-  constructor({ title, address, filename, controls = [], onPick }) {
+  /** `address()` is the figure's URL now; `controls` stand beside the title; `height` is what it needs at least. */
+  constructor({ title, address, filename, controls = [], height = 0, onPick }) {
     this.title = title;
     this.address = address;
     this.onPick = onPick;
@@ -107,7 +108,7 @@ export class FigurePanel {
       { class: "panel" },
       h("div", { class: "panel-head" }, h("h2", {}, title), ...controls),
       this.subtitle,
-      h("div", { class: "plot-box" }, this.plot, this.note),
+      h("div", { class: "plot-box", style: height ? `--needs: ${height}px` : null }, this.plot, this.note),
     );
     onTheme(() => this.draw());
     followSize(this.plot);
@@ -135,7 +136,7 @@ export class FigurePanel {
     setAttr(this.subtitle, "title", layout.meta?.subtitle);
     setAttr(this.plot, "aria-label", summary(this.title, this.figure));
     const isEmpty = data.every((trace) => !trace.x?.some((value) => value !== null));
-    setText(this.note, isEmpty ? "Points appear with the first reports." : "");
+    setText(this.note, isEmpty ? layout.meta?.empty || "Points appear with the first reports." : "");
     await Plotly.react(this.plot, [...data.map(lit), ringOf(data, this.trial)], themed(isEmpty ? blank(layout) : layout), this.config);
     if (!this.listens) {
       this.listens = true;

@@ -1,4 +1,4 @@
-// One study: its state, a verdict, the information plane and the front as they grow, arms, trials, spec.
+// One study: its state, a verdict, the information plane and the front as they grow, arms, further figures, trials, spec.
 
 import { get, post, remove, studyPath } from "./api.js";
 import { ArmsTable } from "./arms.js";
@@ -7,6 +7,7 @@ import { FigurePanel } from "./figures.js";
 import { capital, ENDED, metricLabel, plural, stateWords } from "./format.js";
 import { progressBar, setProgress } from "./list.js";
 import { Live } from "./live.js";
+import { furtherPanels } from "./panels.js";
 import { TrialDrawer } from "./trial.js";
 import { TrialsTable } from "./trials.js";
 import { verdict } from "./verdict.js";
@@ -147,13 +148,16 @@ export async function showStudy(page, id, showCrumbs) {
   });
   const spec = h("details", { class: "spec" }, h("summary", {}, "Spec"), h("pre", { tabindex: "0" }, toYaml(study.spec)));
   const hasPlane = study.figures.includes("information-plane");
-  const figures = h("div", { class: "figures" }, hasPlane ? plane.element : null, front.element);
-  page.replaceChildren(head.element, notice.element, figures, arms.element, trials.element, spec, drawer.element);
+  const further = furtherPanels(study, metrics, pick, (panel) => live.again(furtherLive.get(panel)));
+  const elements = [...(hasPlane ? [plane] : []), front, ...further].map((panel) => panel.element);
+  const style = `--arms: ${study.arms.length}`; // a legend of many arms takes height
+  const figures = h("div", { class: "figures", style }, elements.slice(0, 2));
+  const below = h("div", { class: "figures further", style }, elements.slice(2));
+  page.replaceChildren(head.element, notice.element, figures, arms.element, below, trials.element, spec, drawer.element);
 
   function select(trial) {
     trials.select(trial);
-    plane.select(trial);
-    front.select(trial);
+    for (const panel of [plane, front, ...further]) panel.select(trial);
   }
   function pick(trial) {
     drawer.open(trial);
@@ -170,6 +174,8 @@ export async function showStudy(page, id, showCrumbs) {
   });
   if (hasPlane) live.add({ element: plane.element, refresh: () => plane.refresh() });
   const frontPanel = live.add({ element: front.element, refresh: () => front.refresh() });
+  const added = further.map((panel) => [panel, live.add({ element: panel.element, refresh: () => panel.refresh() })]);
+  const furtherLive = new Map(added);
   live.add({ element: trials.element, refresh: async () => trials.show((await get(`${path}/trials?limit=${MOST_TRIALS}`)).trials) });
   const drawerPanel = live.add({ refresh: () => drawer.refresh() });
   live.start();

@@ -6,25 +6,37 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from service.contract.examples import Fraction, Images
 from service.contract.strict import Strict
+from service.contract.task_data import (
+    Celeba,
+    CensusIncome,
+    ImageFolder,
+    MovieReviews,
+    Overlaid,
+    Svhn,
+    Text,
+    Yeast,
+)
 
-Fraction = Annotated[float, Field(gt=0, lt=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Images(Strict):
-    """What every data set of labelled images can be asked for: fewer images, wrong training labels."""
-
-    name: str
-    train_fraction: Annotated[float, Field(gt=0, le=1)] = Field(
-        1.0, description="share of the training images used, by class; a smaller share is part of a larger one"
-    )
-    label_noise: Share = Field(
-        0.0, description="share of the training labels replaced by another class, the same in every trial"
-    )
-    test_images: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="at most so many test images, by class; none: all of them"
-    )
+__all__ = [
+    "Celeba",
+    "CensusIncome",
+    "Cifar10",
+    "Data",
+    "Digits",
+    "FashionMnist",
+    "Gaussian",
+    "ImageFolder",
+    "Images",
+    "Mnist",
+    "MovieReviews",
+    "Overlaid",
+    "Svhn",
+    "Text",
+    "Toy",
+    "Yeast",
+]
 
 
 class Digits(Images):
@@ -95,4 +107,20 @@ class Toy(Strict):
         return self
 
 
-Data = Annotated[Digits | FashionMnist | Mnist | Cifar10 | Gaussian | Toy, Field(discriminator="name")]
+Data = Annotated[
+    Digits
+    | FashionMnist
+    | Mnist
+    | Cifar10
+    | Svhn
+    | Celeba
+    | Overlaid
+    | ImageFolder
+    | Yeast
+    | CensusIncome
+    | MovieReviews
+    | Text
+    | Gaussian
+    | Toy,
+    Field(discriminator="name"),
+]

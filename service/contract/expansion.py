@@ -55,7 +55,7 @@ def arm_errors(study: Study) -> list[Detail]:
             found.append(Detail(path=f"arms[{i}].search", message=rule))
         for part in parts:
             for field, axis in (part.axes() | part.searched()).items():
-                root = f"arms[{i}].{part.place}" if field in part.written else part.place
+                root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.written else part.place
                 for where, message in _axis_errors(arm, part, field, axis):
                     path = f"{root}.{field}.{where}"
                     if not any(d.path == path for d in found):
@@ -86,8 +86,7 @@ def count_trials(study: Study) -> dict[str, int]:
     return {
         arm.name: arm.search.trials
         if isinstance(arm.search, OptunaSearch)
-        else len(study.seeds)
-        * math.prod(len(axis.values()) for part in parts_of(study, arm) for axis in part.grids().values())
+        else len(study.seeds) * math.prod(part.size() for part in parts_of(study, arm))
         for arm in study.arms
     }
 
@@ -100,19 +99,13 @@ def trial_id(arm: str, varied: dict[str, Any], seed: int) -> str:
 
 def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
     parts = parts_of(study, arm)
-    axes = [(part.place, field, axis.values()) for part in parts for field, axis in part.grids().items()]
-    for values in itertools.product(*(axis[2] for axis in axes)):
-        chosen: dict[str, dict[str, Any]] = {part.place: {} for part in parts}
-        varied: dict[str, Any] = {}
-        for (place, field, _), value in zip(axes, values, strict=True):
-            chosen[place][field] = value
-            varied[f"{place}.{field}"] = value
-        resolved = {part.place: part.at(chosen[part.place]) for part in parts}
-        config = {
-            f"{part.place}.{key}": getattr(resolved[part.place], key)
-            for part in parts
-            for key in dict.fromkeys((*part.written, *chosen[part.place]))
-        }
+    for points in itertools.product(*(part.points() for part in parts)):
+        chosen = list(zip(parts, points, strict=True))
+        resolved = {part.place: part.at(point) for part, point in chosen}
+        varied = {f"{part.place}.{field}": value for part, point in chosen for field, value in point.items()}
+        config: dict[str, Any] = {}
+        for part, point in chosen:
+            config |= part.config(resolved[part.place], point)
         for seed in study.seeds:
             yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, **resolved)  # type: ignore[arg-type]
 
@@ -120,8 +113,8 @@ def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
 def _slots(study: Study, arm: Arm, search: OptunaSearch) -> Iterator[PlannedTrial]:
     """Trial i has the seed i mod S; its values come later."""
     parts = parts_of(study, arm)
-    written = [(part, key) for part in parts for key in part.written if key not in part.axes()]
-    config = {f"{part.place}.{key}": getattr(part.value, key) for part, key in written}
+    shown = [item for part in parts for item in part.config(part.value, {}).items()]
+    config = {key: value for key, value in shown if not isinstance(value, (Grid, Range, Choice))}
     values = {part.place: part.value for part in parts}
     for i in range(search.trials):
         seed = study.seeds[i % len(study.seeds)]

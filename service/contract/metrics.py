@@ -67,7 +67,14 @@ TOY_METRICS: dict[str, Metric] = {
     "weight_f2": Metric("weight of f2", "", "maximize", None, "mean weight of f2; for a fixed weighting this is β"),
 }
 
-METRICS = COMMON_METRICS | BOTTLENECK_METRICS | TOY_METRICS
+MULTITASK_METRICS: dict[str, Metric] = {
+    "mean_accuracy": Metric(
+        "mean accuracy", "", "maximize", 0.0, "mean over the tasks that have an accuracy, test split"
+    ),
+    "worst_accuracy": Metric("worst accuracy", "", "maximize", 0.0, "smallest over the tasks that have an accuracy"),
+}
+
+METRICS = COMMON_METRICS | BOTTLENECK_METRICS | TOY_METRICS | MULTITASK_METRICS
 
 # Reported only when evaluation.estimators asks.
 ESTIMATOR_METRICS: dict[str, Metric] = {
@@ -81,16 +88,20 @@ ESTIMATOR_METRICS: dict[str, Metric] = {
     "estimator_samples": Metric("estimator samples", "", "maximize", None, "N, the test points of the estimators"),
 }
 
+BALANCE = "largest |ln(‖OUT‖/‖IN‖)| of a layer's hidden units after the epoch, in the balance's norm; 0 is balanced"
+
 ROBUST_IMAGES = Metric("attacked images", "", "maximize", None, "test images behind every accuracy under attack")
 
 
 def metric(name: str) -> Metric | None:
-    """A metric by its name: one of the tables, or `robust_<label>`, whose labels each study chooses."""
+    """A metric by its name: one of the tables, `robust_<label>` of the study's attacks, or `balance_<layer>`."""
     if name == "robust_images":
         return ROBUST_IMAGES
     if found := re.fullmatch(r"robust_([a-z0-9-]+)", name):
         doc = f"test accuracy under the attack {found[1]}, softmax averaged over latent samples"
         return Metric(f"accuracy under {found[1]}", "", "maximize", 0.0, doc)
+    if found := re.fullmatch(r"balance_([a-z]+(?:-[a-z]+)*(?:-[0-9]+)?)", name):
+        return Metric(f"imbalance of {found[1]}", "", "minimize", None, BALANCE)
     return METRICS.get(name) or ESTIMATOR_METRICS.get(name) or _task_metric(name)
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from service.contract.axes import Axis, Grid
-from service.contract.metrics import BOTTLENECK_METRICS, TOY_METRICS
+from service.contract.axes import Axis, Choice, Grid, Range
+from service.contract.metrics import BOTTLENECK_METRICS, MULTITASK_METRICS, TOY_METRICS
 from service.contract.strict import Strict
 
 USED_BY = {"exponent": ("power",), "eta": ("exp", "shifted-exp"), "shift_bits": ("shifted-exp",)}
@@ -56,8 +56,8 @@ class Bottleneck(Strict):
     def _grids_are_used(self) -> Bottleneck:
         for field, transforms in USED_BY.items():
             unused = isinstance(self.transform, str) and self.transform not in transforms
-            if unused and isinstance(getattr(self, field), Grid):
-                raise ValueError(f"{field} has a grid but transform {self.transform!r} does not use it")
+            if unused and isinstance(getattr(self, field), (Grid, Range, Choice)):
+                raise ValueError(f"{field} takes several values but transform {self.transform!r} does not use it")
         return self
 
 
@@ -106,13 +106,17 @@ class Multitask(Strict):
     """
 
     name: Literal["multitask"] = "multitask"
-    main: TaskName = Field("class", description="the task that counts; its weight is 1 where a weighting has a main term")
+    main: TaskName = Field(
+        "class", description="the task that counts; its weight is 1 where a weighting has a main term"
+    )
     auxiliaries: list[TaskName] = Field([], max_length=63, description="tasks that may help it")
     random_classes: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="classes of random-labels")
     teacher_decay: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.99, description="of the exemplar task's teacher, an average over past parameters"
     )
-    shift: Annotated[int, Field(ge=0, le=8)] = Field(1, description="pixels that exemplar views are shifted by, at most")
+    shift: Annotated[int, Field(ge=0, le=8)] = Field(
+        1, description="pixels that exemplar views are shifted by, at most"
+    )
 
     @model_validator(mode="after")
     def _tasks_differ(self) -> Multitask:
@@ -136,8 +140,10 @@ class Multitask(Strict):
     @property
     def metrics(self) -> list[str]:
         found = [f"{what}_{task}" for what in ("loss", "weight", "test_loss") for task in self.terms]
-        found += [f"accuracy_{task}" for task in self.terms if task not in WITHOUT_ACCURACY]
-        return [*found, "accuracy", "test_examples"]
+        accurate = [task for task in self.terms if task not in WITHOUT_ACCURACY]
+        found += [f"accuracy_{task}" for task in accurate]
+        found += ["accuracy"] if self.main in accurate else []
+        return [*found, *(MULTITASK_METRICS if accurate else ()), "test_examples"]
 
 
 Problem = Annotated[Bottleneck | Toy | Multitask, Field(discriminator="name")]

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.contract.axes import listed
+from service.contract.balance import balanced_layers
 from service.contract.data import Images
 from service.contract.errors import Detail
 from service.contract.metrics import metric
 from service.contract.problems import Bottleneck
+from service.contract.searches import OptunaSearch
 from service.contract.study import Study
+from service.contract.weightings import Fixed
 
 
 def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks."""
-    return [*_objectives(study), *_evaluation(study), *_weightings(study)]
+    return [
+        *_objectives(study),
+        *_labels(study),
+        *_evaluation(study),
+        *_weightings(study),
+        *_fixed_weights(study),
+        *_blending(study),
+        *_feedback(study),
+        *_balance(study),
+    ]
 
 
 def _objectives(study: Study) -> Iterator[Detail]:
@@ -31,6 +43,12 @@ def _objectives(study: Study) -> Iterator[Detail]:
         elif objective.metric.startswith("i_xz_"):
             rule += "; an estimate needs its estimator in evaluation.estimators"
         yield Detail(path=f"objectives[{i}].metric", message=rule)
+
+
+def _labels(study: Study) -> Iterator[Detail]:
+    if getattr(study.data, "labels", None) is not None and any(isinstance(a.problem, Bottleneck) for a in study.arms):
+        rule = "few labels are for the main task of problem multitask; for a bottleneck use train_fraction"
+        yield Detail(path="data.labels", message=rule)
 
 
 def _evaluation(study: Study) -> Iterator[Detail]:
@@ -55,3 +73,62 @@ def _weightings(study: Study) -> Iterator[Detail]:
         elif "none" in listed(arm.problem.rate) and arm.weighting.name not in ("fixed", "uniform"):
             rule = "rate none has no information term to weigh: use weighting fixed or uniform"
             yield Detail(path=f"arms[{i}].problem.rate", message=f"{rule}, got {arm.weighting.name!r}")
+
+
+def _fixed_weights(study: Study) -> Iterator[Detail]:
+    """Weights must belong to the terms that the arm's problem has."""
+    for i, arm in enumerate(study.arms):
+        fixed, terms = arm.weighting, arm.problem.terms
+        if not isinstance(fixed, Fixed):
+            continue
+        path, known = f"arms[{i}].weighting", ", ".join(terms)
+        for term in fixed.weights:
+            if term not in terms:
+                rule = f"{term!r} is not a term of problem {arm.problem.name}; its terms are {known}"
+                yield Detail(path=f"{path}.weights.{term}", message=rule)
+        if fixed.beta is not None and len(terms) != 2:
+            rule = f"beta weighs the second of two terms, this problem has {known}: use weights, or weighting uniform"
+            yield Detail(path=f"{path}.beta", message=rule)
+        if fixed.simplex and fixed.weights:
+            rule = f"simplex gives a weight to every term: leave weights out, got weights of {', '.join(fixed.weights)}"
+            yield Detail(path=f"{path}.simplex", message=rule)
+        if fixed.simplex and isinstance(arm.search, OptunaSearch):
+            rule = f"simplex is a grid, search optuna takes none: use weights with ranges, got simplex {fixed.simplex}"
+            yield Detail(path=f"{path}.simplex", message=rule)
+
+
+def _blending(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        if arm.weighting.name != "blending":
+            continue
+        rule = None
+        if arm.problem.name == "toy":
+            rule = "blending needs losses on a validation split, which problem toy does not have"
+        elif not (share := getattr(study.data, "validation_fraction", 0)):
+            rule = f"blending needs data.validation_fraction > 0, got {share!r} for data {study.data.name!r}"
+        if rule:
+            yield Detail(path=f"arms[{i}].weighting.name", message=rule)
+
+
+def _feedback(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        if arm.training.get("feedback", study.training.feedback) != "dfa":
+            continue
+        path = f"arms[{i}].training" if "feedback" in arm.training else "training"
+        if arm.problem.name == "toy" or study.model.name != "mlp":
+            got = f"problem {arm.problem.name!r}" if arm.problem.name == "toy" else f"model {study.model.name!r}"
+            yield Detail(path=f"{path}.feedback", message=f"dfa trains the hidden layers of model mlp, got {got}")
+        elif arm.weighting.needs_gram:
+            rule = "dfa has no gradients to compare: use a weighting without a Gram matrix"
+            yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")
+
+
+def _balance(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        model = study.model_of(arm)
+        if arm.training.get("balance", study.training.balance) is None or model is None:
+            continue
+        if not balanced_layers(model, arm.problem):
+            path = f"arms[{i}].training" if "balance" in arm.training else "training"
+            rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
+            yield Detail(path=f"{path}.balance", message=rule)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from service.contract.attacks import Attack, metric_of
 from service.contract.axes import Axis
+from service.contract.balance import Balance, balanced_layers
 from service.contract.data import Data, Digits
 from service.contract.estimators import ESTIMATOR_NAMES, EstimatorName, metric_name
 from service.contract.metrics import COMMON_METRICS, METRICS, Goal, described, metric
@@ -15,7 +16,7 @@ from service.contract.models import Mlp, Model
 from service.contract.problems import Bottleneck, Problem
 from service.contract.searches import GridSearch, Search
 from service.contract.strict import Strict
-from service.contract.weightings import Positive, Weighting
+from service.contract.weightings import NonNegative, Positive, Weighting
 
 MAX_TRIALS = 20_000
 
@@ -29,6 +30,16 @@ class Training(Strict):
     )
     learning_rate: Axis[Positive] = Field(1e-3, description="step size")
     optimizer: Literal["adam", "sgd"] = Field("adam", description="adam: β₁ 0.9, β₂ 0.999; sgd: plain, no momentum")
+    l1: Axis[NonNegative] = Field(0.0, description="l1·sign(w) joins the gradient of every parameter: loss + l1·Σ|w|")
+    l2: Axis[NonNegative] = Field(0.0, description="l2·w joins the gradient of every parameter: loss + l2/2·Σw²")
+    balance: Balance | None = Field(
+        None, description="synaptic balance of hidden units; none: neither done nor measured"
+    )
+    feedback: Literal["backprop", "dfa"] = Field(
+        "backprop",
+        description="how the encoder's hidden layers learn of the error at its outputs; dfa: direct feedback alignment "
+        "through fixed random matrices (model mlp)",
+    )
 
 
 class Objective(Strict):
@@ -179,10 +190,23 @@ class Study(Strict):
 
     def metrics_of(self, arm: Arm) -> list[str]:
         """Everything that a trial of this arm reports."""
-        own = [*COMMON_METRICS, *arm.problem.metrics]
+        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm)]
         if not isinstance(arm.problem, Bottleneck):
             return own
         return [*own, *self.evaluation.estimator_metrics, *self.evaluation.attack_metrics]
+
+    def _balance_metrics(self, arm: Arm) -> list[str]:
+        if arm.training.get("balance", self.training.balance) is None:
+            return []
+        model = self.model_of(arm)
+        return [f"balance_{layer}" for layer in balanced_layers(model, arm.problem)] if model else []
+
+    def model_of(self, arm: Arm) -> Model | None:
+        """The model with what the arm overrides; none when that is refused."""
+        try:
+            return type(self.model).model_validate({**self.model.model_dump(by_alias=True), **arm.model})
+        except ValidationError:
+            return None
 
     @property
     def metrics(self) -> list[str]:

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from service.contract.axes import Axis
+from service.contract.axes import Axis, Grid
 from service.contract.strict import Strict
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Fixed(Strict):
-    """Constant weights (1, β): the manual grid. β multiplies the second term (information: nats, summed over dimensions)."""
+    """Constant weights: the manual grid. (1, β) for two terms, with β on the information in nats, summed over
+    dimensions; or a weight for each term by its name; or a grid over all mixtures of the terms.
+    """
 
     needs_gram: ClassVar[bool] = False
 
     name: Literal["fixed"] = "fixed"
-    beta: Axis[NonNegative] = Field(1e-2, description="weight of the second term: the information")
+    beta: Axis[NonNegative] | None = Field(1e-2, description="weight of the second of two terms: the information")
+    weights: dict[str, Axis[NonNegative]] = Field(
+        {}, max_length=64, description="weight of each term by its name, 1 where none is given"
+    )
+    simplex: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None,
+        description="a grid: every mixture of the terms in steps of 1/simplex, times the number of terms",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _beta_gives_way(cls, value: Any) -> Any:
+        """Its default does, where the weights are given otherwise."""
+        if isinstance(value, dict) and (value.get("weights") or value.get("simplex")):
+            return {"beta": None, **value}
+        return value
+
+    @model_validator(mode="after")
+    def _says_it_once(self) -> Fixed:
+        other = "weights" if self.weights else "simplex" if self.simplex else None
+        if other and self.beta is not None:
+            raise ValueError(f"give beta or {other}, not both")
+        if not other and self.beta is None:
+            raise ValueError("give beta, weights or simplex, got none of them")
+        return self
 
 
 class Uniform(Strict):
@@ -72,6 +99,67 @@ class Mib(Strict):
     )
 
 
+class Arml(Strict):
+    """ARML (Shi et al. 2020): weights (1, α), where α brings Σ α_k g_k of K auxiliaries near the main term's gradient
+    while Σα = K. With a single auxiliary, as for the bottleneck, α is 1.
+    """
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["arml"] = "arml"
+    form: Axis[Literal["simplified", "two-stage"]] = Field(
+        "simplified",
+        description="simplified: α and the model move together; two-stage: first α with Langevin noise on the "
+        "parameters, then the model with α as found",
+    )
+    learning_rate: Axis[Positive] = Field(5e-3, description="step size of α; the paper's is between 5e-4 and 5e-2")
+    every: Axis[Count] = Field(20, description="batches between two steps of α")
+    normalize: Axis[Literal["none", "l2"]] = Field(
+        "none", description="l2: α compares gradients of length one, so that short ones are not preferred"
+    )
+    gradient_average: Axis[Decay] = Field(
+        0.0,
+        description="α compares averages over past batches with this decay, less noisy; 0: the batch's own gradients",
+    )
+    stage: Axis[Share] = Field(0.5, description="two-stage: share of all steps in which α moves")
+    noise: Axis[NonNegative] = Field(
+        1e-6,
+        description="two-stage: ε of the noise N(0, 2ε_t), ε_t = ε (1 + t)^−0.55; the posterior of N examples has the "
+        "learning rate over N",
+    )
+
+    @model_validator(mode="after")
+    def _grids_are_used(self) -> Arml:
+        for field in ("stage", "noise"):
+            if self.form == "simplified" and isinstance(getattr(self, field), Grid):
+                raise ValueError(f"{field} has a grid but form 'simplified' does not use it")
+        return self
+
+
+class Mgb(Strict):
+    """MGB: the main term's gradient, changed as little as possible so that it conflicts with no auxiliary."""
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["mgb"] = "mgb"
+
+
+class Blending(Strict):
+    """Gradient blending (Wang et al. 2020): each epoch w ∝ G/O², generalisation over squared overfitting of each term,
+    Σw = 1. Learns from the validation split, so it needs `data.validation_fraction`.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["blending"] = "blending"
+    window: Axis[Annotated[int, Field(ge=2, le=1000)]] = Field(5, description="epochs that G and O are measured over")
+    warm_up: Axis[Annotated[int, Field(ge=0)]] = Field(5, description="epochs of equal weights at first, at least two")
+    smoothing: Axis[Decay] = Field(0.5, description="decay of the average that smooths the loss curves; 0: none")
+    floor: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.05, description="least weight of a term, as a share of an equal weight: what is at 0 could not return"
+    )
+
+
 class _Gramian(Strict):
     """A weighting of torchjd that reads the Gram matrix."""
 
@@ -98,7 +186,9 @@ class Upgrad(_Gramian):
     """UPGrad (Quinton & Rey 2024): each gradient projected so that it conflicts with none, then their mean."""
 
     name: Literal["upgrad"] = "upgrad"
-    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the second term (the information) in the mean")
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the mean"
+    )
 
 
 class Pcgrad(_Gramian):
@@ -134,7 +224,9 @@ class AlignedMtl(_Gramian):
     """Aligned-MTL (Senushkin et al. 2023): the gradients are made orthogonal and equally long, then averaged."""
 
     name: Literal["aligned-mtl"] = "aligned-mtl"
-    preference: Axis[Literal["equal"] | Share] = Field("equal", description="share of the second term (the information) in the mean")
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the mean"
+    )
     scale_mode: Axis[Literal["min", "median", "rmse"]] = Field(
         "min", description="length of the aligned gradients: smallest, median or mean eigenvalue"
     )
@@ -190,6 +282,9 @@ Weighting = Annotated[
     | Uniform
     | TargetRate
     | Mib
+    | Arml
+    | Mgb
+    | Blending
     | Mgda
     | Upgrad
     | Pcgrad

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from service.contract.events import TrialState
 from service.contract.palette import arm_style
 from service.figures.pareto_front import labels_of
-from service.figures.style import axis_layout, layout, truth_traces
+from service.figures.style import axis_layout, layout, short, truth_traces
 from service.store.views import COLLAPSED_BELOW_BITS, StudyView
 from service.truth import Curve, curves
 
@@ -32,11 +32,6 @@ class PlaneData(NamedTuple):
     truth: list[Curve]
 
 
-def _short(value: float | None) -> float:
-    """Four digits are more than a pixel shows, and a third of the bytes."""
-    return float(f"{value or 0.0:.4g}")
-
-
 def plane_data(view: StudyView) -> PlaneData:
     """Evaluated epochs with finite values; a failed trial keeps the path it had."""
     labels = labels_of(view)
@@ -49,8 +44,8 @@ def plane_data(view: StudyView) -> PlaneData:
                     trial_id,
                     labels[trial_id],
                     [int(step["epoch"] or 0) for step in steps],
-                    [max(_short(step[X]), SMALLEST_BITS) for step in steps],
-                    [_short(step[Y]) for step in steps],
+                    [max(short(step[X] or 0.0), SMALLEST_BITS) for step in steps],
+                    [short(step[Y] or 0.0) for step in steps],
                     trial.state is TrialState.FAILED,
                 )
             )

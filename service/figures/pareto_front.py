@@ -28,16 +28,20 @@ class FrontData(NamedTuple):
     truth: list[Curve]
 
 
-def label_of(config: dict[str, Any], seed: int, varied: set[str]) -> str:
-    """`β 0.01 · seed 2`: what tells this trial from its neighbours."""
-    parts = [
+def config_label(config: dict[str, Any], varied: set[str]) -> str:
+    """`β 0.01`: what tells this configuration from the arm's others."""
+    return " · ".join(
         f"{key.split('.')[-1].replace('beta', 'β')} {value:.4g}"
         if isinstance(value, (int, float)) and not isinstance(value, bool)
         else f"{key.split('.')[-1]} {value}"
         for key, value in config.items()
         if key in varied
-    ]
-    return " · ".join([*parts, f"seed {seed}"])
+    )
+
+
+def label_of(config: dict[str, Any], seed: int, varied: set[str]) -> str:
+    """`β 0.01 · seed 2`: what tells this trial from its neighbours."""
+    return " · ".join(filter(None, [config_label(config, varied), f"seed {seed}"]))
 
 
 def varied_keys(view: StudyView, arm: str) -> set[str]:

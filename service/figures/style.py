@@ -11,6 +11,11 @@ LOG_WHEN_RATIO = 20.0
 TRUTH_COLOUR = "#888888"  # readable on light and dark
 
 
+def short(value: float) -> float:
+    """Four digits are more than a pixel shows, and a third of the bytes."""
+    return float(f"{value:.4g}")
+
+
 def title_of(metric: str) -> str:
     known = described(metric)
     return f"{known.label} [{known.unit}]" if known.unit else known.label

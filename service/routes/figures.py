@@ -20,7 +20,7 @@ def list_figures() -> dict[str, Any]:
 
 @router.get("/studies/{study_id}/figures/{name}")
 def figure(study_id: str, name: str, parts: PartsOf, x: str | None = None, y: str | None = None) -> dict[str, Any]:
-    """A figure of one study; `x` and `y` choose the metrics where the figure has a choice."""
+    """A figure of one study; `x` and `y` choose the metrics where it has a choice; convergence: up to accuracy x."""
     if name not in FIGURES:
         raise NotFound(f"there is no figure {name!r}; known: {', '.join(FIGURES)}")
     with parts.views.read(study_id) as view:

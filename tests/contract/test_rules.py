@@ -39,6 +39,7 @@ def test_every_arm_must_report_every_objective() -> None:
             {"arms": [VIB], "data": {"name": "gaussian"}, "evaluation": {"attacks": [{"name": "pgd"}]}},
             "evaluation.attacks",
         ),
+        ({"arms": [VIB], "data": {"name": "digits", "labels": 100}}, "data.labels"),
         ({"arms": [{**TOY, "weighting": {"name": "target-rate"}}]}, "arms[0].weighting.name"),
         ({"arms": [VIB], "data": {"name": "toy", "symbols": 10, "classes": 3}}, "data"),
         ({"arms": [VIB], "data": {"name": "gaussian", "correlations": [1.0]}}, "data.correlations[0]"),

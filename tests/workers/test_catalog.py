@@ -17,6 +17,7 @@ from service.contract.expansion import expand
 from service.contract.parsing import check_study
 from service.contract.study import Study
 from service.presets import presets
+from tests.workers import stand_ins
 from tests.workers.test_image_data import cifar_binaries, idx_files, made, put
 from workers import data
 from workers.cohorts import plan
@@ -81,12 +82,13 @@ def test_every_toy_problem_trains(front: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES["data"])
 def test_every_data_set_trains(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Images that are not here are stood in for by small files of their format."""
+    """Data sets that are not here are stood in for by small files of their format."""
     monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
     put(tmp_path / "MNIST/raw", idx_files(made(shape=(1, 28, 28))))
     put(tmp_path / "FashionMNIST/raw", idx_files(made(shape=(1, 28, 28))))
     put(tmp_path / "cifar-10-batches-bin", cifar_binaries(made(200, 50, (3, 32, 32))))
-    less = {"gaussian": {"train_samples": 500, "test_samples": 100}, "toy": {"train_samples": 500}}
+    less: dict[str, dict[str, Any]] = {"gaussian": {"train_samples": 500, "test_samples": 100}}
+    less |= {"toy": {"train_samples": 500}, **stand_ins.put_all(tmp_path)}
     alone_as_in_a_cohort(study(data={"name": name, **less.get(name, {"train_fraction": 0.2, "test_images": 50})}))
 
 

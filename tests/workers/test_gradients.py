@@ -14,18 +14,19 @@ from service.contract.models import Mlp
 from service.contract.problems import Bottleneck
 from workers import gradients, models, problems
 from workers.data.streams import Seeds
+from workers.weightings import Weighting
 
 K, B, LATENT = 3, 20, 4
 
 
-class Given:
+class Given(Weighting):
     """A weighting that keeps the Gram matrix it was handed."""
 
     def __init__(self, w: Tensor, needs_gram: bool) -> None:
-        self.w, self.needs_gram, self.gram = w, needs_gram, None
+        self.w, self.needs_gram, self.seen = w, needs_gram, None
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
-        self.gram = gram
+        self.seen = gram
         return self.w
 
 
@@ -82,8 +83,8 @@ def test_the_update_is_the_weighted_sum_of_plain_gradients(setup: Setup, needs_g
         torch.testing.assert_close(found.encoder[k], update, rtol=1e-5, atol=1e-6)
         torch.testing.assert_close(found.head[k], head, rtol=1e-5, atol=1e-6)
         if needs_gram:
-            torch.testing.assert_close(weighting.gram[k], encoder @ encoder.T, rtol=1e-5, atol=1e-6)
-    assert (weighting.gram is not None) == needs_gram
+            torch.testing.assert_close(weighting.seen[k], encoder @ encoder.T, rtol=1e-5, atol=1e-6)
+    assert (weighting.seen is not None) == needs_gram
 
 
 @pytest.mark.parametrize("needs_gram", [False, True])

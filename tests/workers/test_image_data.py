@@ -355,7 +355,7 @@ def test_missing_data_is_the_reason_of_the_failed_trials(
     monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
     monkeypatch.setattr("ray.get_gpu_ids", list)
     monkeypatch.setattr(trainable, "_send", lambda epoch, metrics, failures, final: sent.append(failures))
-    plan = trainable.Plan([[cohorts.trial("a", Fixed(beta=0.1))]], Mnist(), Evaluation(), 1)
-    trainable.train_cohort({"cohort": 0}, plan)
+    plan = trainable.Plan({"a": cohorts.trial("a", Fixed(beta=0.1))}, Mnist(), Evaluation(), 1)
+    trainable.train_cohort({trainable.MEMBERS: json.dumps({"a": {}})}, plan)
     (failures,) = sent
     assert f"data 'mnist' is not in {tmp_path}: run 'paretoscope data prepare mnist" in failures["a"]

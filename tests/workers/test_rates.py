@@ -20,6 +20,7 @@ from workers.data.streams import Seeds
 from workers.problems.rates import Code
 from workers.problems.rates.nib import Rate as Nib
 from workers.training import Cohort
+from workers.weightings import Weighting
 
 CPU = torch.device("cpu")
 K, B, LATENT = 3, 20, 4
@@ -59,14 +60,14 @@ def test_the_nib_rate_lies_between_zero_and_the_log_of_the_batch(spread: float) 
         assert nats.tolist() == pytest.approx([0.0] * K, abs=1e-6)
 
 
-class Given:
+class Given(Weighting):
     """Weights as given, and the Gram matrix as seen."""
 
     def __init__(self, w: Tensor, needs_gram: bool) -> None:
-        self.w, self.needs_gram, self.gram = w, needs_gram, None
+        self.w, self.needs_gram, self.seen = w, needs_gram, None
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
-        self.gram = gram
+        self.seen = gram
         return self.w
 
 
@@ -96,8 +97,8 @@ def test_the_noise_level_is_a_shared_parameter_with_the_gradient_of_both_terms(n
         assert g[:, -1].abs().min() > 1e-4, "both terms depend on φ"
         torch.testing.assert_close(found.losses[k], torch.stack((pred, info)).detach())
         torch.testing.assert_close(found.encoder[k], weighting.w[k] @ g, rtol=1e-4, atol=1e-6)
-        if weighting.gram is not None:
-            torch.testing.assert_close(weighting.gram[k], g @ g.T, rtol=1e-4, atol=1e-6)
+        if weighting.seen is not None:
+            torch.testing.assert_close(weighting.seen[k], g @ g.T, rtol=1e-4, atol=1e-6)
 
 
 def _decode(leaves: list[Tensor], z: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torchjd import scalarization
 
+from service.contract.problems import Multitask
 from service.contract.weightings import (
     AlignedMtl,
     Dwa,
@@ -70,6 +71,16 @@ def test_every_weighting_trains_alone_as_in_a_cohort(cohorts: Any, name: str) ->
     for trial in trials:
         for a, b in zip(cohorts.reports([trial]), together, strict=True):
             assert metrics(b, trial.id) == pytest.approx(metrics(a, trial.id), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"target-rate"}))  # which holds the information term
+def test_every_weighting_trains_several_tasks(cohorts: Any, name: str) -> None:
+    tasks = Multitask(auxiliaries=["rotation", "random-labels"])
+    trials = [cohorts.trial(str(seed), spec(name), seed=seed, epochs=1)._replace(problem=tasks) for seed in (3, 7)]
+    (together,) = cohorts.reports(trials)
+    (alone,) = cohorts.reports(trials[:1])
+    assert not together.failures and None not in together.metrics["7"].values()
+    assert metrics(together, "3") == pytest.approx(metrics(alone, "3"), rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", LEARN)
@@ -156,8 +167,8 @@ def test_a_preference_is_the_information_terms_share(kind: Any) -> None:
     losses, gram = torch.ones(2, 2), torch.eye(2).expand(2, 2, 2)
     w = build([kind(preference=0.1), kind()], SETTING)(losses, gram)
     assert w[0, 1] / w[0].sum() < 0.15 and w[1, 1] / w[1].sum() == pytest.approx(0.5)
-    with pytest.raises(ValueError, match="the terms are a, b, c"):
-        build([kind(preference=0.1)], THREE)
+    three = build([kind(preference=0.1)], THREE)(torch.ones(1, 3), torch.eye(3)[None])[0]
+    assert three[1] == pytest.approx(float(three[2])) and three[1] < three[0]
 
 
 def test_random_orders_depend_on_the_members_seed_and_nothing_else() -> None:

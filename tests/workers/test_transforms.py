@@ -112,7 +112,7 @@ def test_a_grid_in_a_parameter_that_the_transform_ignores_is_refused() -> None:
     grid = {"grid": [0.1, 0.2]}
     assert Bottleneck.model_validate({"transform": "exp", "eta": grid})
     assert Bottleneck.model_validate({"transform": {"grid": ["square", "exp"]}, "eta": grid})
-    with pytest.raises(ValidationError, match="eta has a grid but transform 'square' does not use it"):
+    with pytest.raises(ValidationError, match="eta takes several values but transform 'square' does not use it"):
         Bottleneck.model_validate({"transform": "square", "eta": grid})
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from service.contract.data import Data
 
@@ -19,18 +19,37 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+class Targets(NamedTuple):
+    """The labels of one task. A training or validation label of −1 says: this example has none for this task."""
+
+    train: Tensor  # [N]
+    test: Tensor  # [M]
+    classes: int  # 2 for yes or no
+    validation: Tensor | None = None  # [V]
+
+    def to(self, device: torch.device) -> Targets:
+        return Targets(self.train.to(device), self.test.to(device), self.classes, _moved(self.validation, device))
+
+
 @dataclass(frozen=True)
 class DataSet:
-    """Two splits of flat inputs in [0, 1] with integer labels."""
+    """Two or three splits of flat inputs with labels: images in [0, 1], table rows, or the word numbers of a text."""
 
     x_train: Tensor  # [N, features]
-    y_train: Tensor  # [N]
+    y_train: Tensor  # [N], of the first task where there are several
     x_test: Tensor  # [M, features]
     y_test: Tensor  # [M]
     classes: int
-    shape: tuple[int, int, int]  # channels, height, width of an image; their product is `features`
+    shape: tuple[int, int, int]  # channels, height, width of an image, else 1, 1, features
     mean: tuple[float, ...]  # per channel, of the whole training split, for models that normalise their input
     std: tuple[float, ...]
+    tasks: dict[str, Targets] = field(default_factory=dict)  # none: the label is the only one
+    labelled: Tensor | None = None  # [N] bool: whose main label may be learned from; none: all
+    x_validation: Tensor | None = None  # [V, features], held out of the training split
+    y_validation: Tensor | None = None  # [V]
+    coarse: tuple[int, ...] = ()  # coarse class of each class, where there is one
+    domain: Tensor | None = None  # [N]: which domain a training example is from, as an index
+    vocabulary: int = 0  # word numbers of a text are below it; 0 is padding
 
     @property
     def features(self) -> int:
@@ -43,7 +62,16 @@ class DataSet:
             y_train=self.y_train.to(device),
             x_test=self.x_test.to(device),
             y_test=self.y_test.to(device),
+            tasks={name: targets.to(device) for name, targets in self.tasks.items()},
+            labelled=_moved(self.labelled, device),
+            x_validation=_moved(self.x_validation, device),
+            y_validation=_moved(self.y_validation, device),
+            domain=_moved(self.domain, device),
         )
+
+
+def _moved(tensor: Tensor | None, device: torch.device) -> Tensor | None:
+    return None if tensor is None else tensor.to(device)
 
 
 def data_folder() -> Path:

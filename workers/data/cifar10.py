@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from service.contract.data import Cifar10
 from service.contract.errors import InvalidInput
-from workers.data import DataSet
+from workers.data import DataSet, coarse
 from workers.data.pickled_arrays import read_pickled
 from workers.data.recipes import Files, Place, Recipe, Splits, Way
 
@@ -83,6 +83,7 @@ RECIPE = Recipe(
     ),
     mean=(0.4914, 0.4822, 0.4465),
     std=(0.2470, 0.2435, 0.2616),
+    coarse=coarse.OBJECTS,
 )
 
 

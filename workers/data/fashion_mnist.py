@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.contract.data import FashionMnist
-from workers.data import DataSet, idx
+from workers.data import DataSet, coarse, idx
 from workers.data.recipes import Place, Recipe, Way
 
 RECIPE = Recipe(
@@ -20,6 +20,7 @@ RECIPE = Recipe(
     ),
     mean=(0.2860,),
     std=(0.3530,),
+    coarse=coarse.CLOTHES,
 )
 
 

@@ -93,7 +93,7 @@ def _from(recipe: Recipe, found_in: Path, folder: Path, say: ways.Say, failures:
         failures.append(error.message)
         return False
     path = prepared.path_of(recipe, folder)
-    count = f"{len(splits.train_labels):,} + {len(splits.test_labels):,} images"
+    count = f"{len(splits.train_labels):,} + {len(splits.test_labels):,} {recipe.things}"
     say(f"{count} from {source} → {path}")
     try:
         prepared.write(path, splits, source)

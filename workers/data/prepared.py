@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 import os
 import shlex
 import tarfile
 import tempfile
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
@@ -22,16 +25,18 @@ from workers.data.recipes import Recipe, Splits
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = (InvalidInput, OSError, EOFError, ValueError, TypeError, tarfile.TarError, zlib.error)
-SOURCE = "source"  # the key in the file's metadata that says where the images came from
+UNREADABLE = (
+    InvalidInput, OSError, EOFError, ValueError, TypeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, csv.Error
+)  # fmt: skip
+SOURCE = "source"  # the key in the file's metadata that says where the examples came from
 
 
 def path_of(recipe: Recipe, folder: Path) -> Path:
-    return folder / f"{recipe.name}.safetensors"
+    return folder / f"{'.'.join(filter(None, (recipe.name, recipe.variant)))}.safetensors"
 
 
 def open_or_prepare(recipe: Recipe, folder: Path) -> Splits:
-    """The prepared images; a folder that cannot be written costs every process the preparation, not the study."""
+    """The prepared examples; a folder that cannot be written costs every process the preparation, not the study."""
     path = path_of(recipe, folder)
     if path.is_file():
         return read(path)
@@ -69,14 +74,20 @@ def check(splits: Splits, classes: int) -> None:
             raise InvalidInput(f"the {split} labels are not in 0…{classes - 1}")
 
 
-def write(path: Path, splits: Splits, source: str) -> None:
+class Arrays(Protocol):
+    """A named tuple of arrays."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+def write(path: Path, arrays: Arrays, source: str) -> None:
     """A temporary file, then one rename: no process ever sees half a file, and two writers do not meet."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".part")
     os.close(handle)
     part = Path(name)
     try:
-        tensors = {key: np.ascontiguousarray(value) for key, value in splits._asdict().items()}
+        tensors = {key: np.ascontiguousarray(value) for key, value in arrays._asdict().items()}
         save_file(tensors, part, metadata={SOURCE: source})
         part.chmod(0o644)
         part.replace(path)
@@ -85,13 +96,18 @@ def write(path: Path, splits: Splits, source: str) -> None:
 
 
 def read(path: Path) -> Splits:
+    """The splits of a prepared file."""
+    return Splits(*arrays_of(path, Splits._fields))
+
+
+def arrays_of(path: Path, keys: Sequence[str]) -> list[NDArray[Any]]:
     """Views of the mapped file: only what is used is read from the disk, and processes share it."""
     with _opened(path, "pt") as file:  # mapped only for torch
-        return Splits(*(file.get_tensor(key).numpy() for key in Splits._fields))
+        return [file.get_tensor(key).numpy() for key in keys]
 
 
 def source_of(path: Path) -> str:
-    """Where the images of a prepared file came from."""
+    """Where the examples of a prepared file came from."""
     with _opened(path, "np") as file:
         return str((file.metadata() or {}).get(SOURCE, "unknown"))
 
@@ -102,5 +118,5 @@ def _opened(path: Path, framework: str) -> Iterator[Any]:
         with safe_open(path, framework=framework) as file:
             yield file
     except (SafetensorError, OSError) as error:
-        again = f"run {command(path.stem, path.parent)!r}"
+        again = f"run {command(path.name.split('.')[0], path.parent)!r}"
         raise InvalidInput(f"{path} is not a prepared data set ({error}): {again}") from error

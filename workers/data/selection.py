@@ -1,16 +1,70 @@
-"""Fewer images and wrong labels, the same in every trial: both depend only on the data and the spec."""
+"""Which examples, and which wrong labels, the same in every trial: all depends only on the data and the spec."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from service.contract.examples import Labelled
+
 Labels = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
-SUBSET_SEED, NOISE_SEED = 1, 2
+SPLIT_SEED, SUBSET_SEED, NOISE_SEED, VALIDATION_SEED, LABELS_SEED = 0, 1, 2, 3, 4
 
 
-def by_class(labels: Labels, count: int) -> NDArray[np.int64]:
+class Portions(NamedTuple):
+    """Which examples of the published splits are used for what."""
+
+    train: Indices  # of the training split
+    validation: Indices  # of the training split too
+    test: Indices  # of the test split
+    labelled: NDArray[np.bool_] | None  # [len(train)]
+
+
+def portions(train: Labels, test: Labels, spec: Labelled, test_count: int | None) -> Portions:
+    """By the labels of the main task: the share used, what is held out of it, and who of the rest is labelled."""
+    chosen = share_of(train, spec.train_fraction)
+    chosen, validation = held_out(train, chosen, spec.validation_fraction)
+    labelled = few(train[chosen], spec.labels) if spec.labels is not None else None
+    return Portions(chosen, validation, by_class(test, test_count or len(test)), labelled)
+
+
+def split_by_class(labels: Labels, test_fraction: float) -> tuple[Indices, Indices]:
+    """Training and test examples of a set published whole: per class the same share, both splits shuffled.
+
+    A class of two or more has at least one example on each side; a single one is trained on.
+    """
+    rng = np.random.default_rng(SPLIT_SEED)
+    train, test = [], []
+    for c in np.unique(labels):
+        members = rng.permutation(np.flatnonzero(labels == c))
+        count = min(max(round(test_fraction * len(members)), 1), len(members) - 1)
+        test.append(members[:count])
+        train.append(members[count:])
+    return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))
+
+
+def held_out(labels: Labels, chosen: Indices, fraction: float) -> tuple[Indices, Indices]:
+    """The chosen examples without the held-out share, and that share: at least one example on either side."""
+    if fraction == 0:
+        return chosen, chosen[:0]
+    count = min(max(round(fraction * len(chosen)), 1), len(chosen) - 1)
+    out = np.zeros(len(chosen), dtype=bool)
+    out[by_class(labels[chosen], count, VALIDATION_SEED)] = True
+    return chosen[~out], chosen[out]
+
+
+def few(labels: Labels, count: int) -> NDArray[np.bool_]:
+    """Which examples keep their label: [N]."""
+    kept = np.zeros(len(labels), dtype=bool)
+    kept[by_class(labels, count, LABELS_SEED)] = True
+    return kept
+
+
+def by_class(labels: Labels, count: int, seed: int = SUBSET_SEED) -> Indices:
     """Indices of exactly `count` examples in their old order, each class with its share (largest remainders).
 
     Every class keeps at least one example when `count` allows it; fewer are always a part of more.
@@ -28,18 +82,21 @@ def by_class(labels: Labels, count: int) -> NDArray[np.int64]:
     chosen = []
     for label, n in zip(classes, wanted, strict=True):
         members = np.flatnonzero(labels == label)
-        chosen.append(np.random.default_rng((SUBSET_SEED, int(label))).permutation(members)[:n])
+        chosen.append(np.random.default_rng((seed, int(label))).permutation(members)[:n])
     return np.sort(np.concatenate(chosen))
 
 
-def share_of(labels: Labels, fraction: float) -> NDArray[np.int64]:
+def share_of(labels: Labels, fraction: float) -> Indices:
     """Indices of a share of the examples, at least one."""
     return by_class(labels, max(1, round(fraction * len(labels))))
 
 
-def with_noise(labels: Labels, share: float, classes: int) -> Labels:
-    """A copy in which this share of the labels, rounded to examples, is another class, each equally likely."""
-    rng = np.random.default_rng(NOISE_SEED)
+def with_noise(labels: Labels, share: float, classes: int, task: int = 0) -> Labels:
+    """A copy in which this share of the labels, rounded to examples, is another class, each equally likely.
+
+    Other tasks get other examples wrong.
+    """
+    rng = np.random.default_rng((NOISE_SEED, task) if task else NOISE_SEED)
     wrong = rng.permutation(len(labels))[: round(share * len(labels))]
     noisy = labels.copy()
     noisy[wrong] = (labels[wrong] + rng.integers(1, classes, size=len(wrong))) % classes

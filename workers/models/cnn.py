@@ -10,6 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from service.contract.models import Cnn as Spec
+from workers import balance
+from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
@@ -37,6 +39,7 @@ class Cnn:
         self._image = sizes.shape
         self._padding = spec.kernel // 2
         ends = list(itertools.pairwise([channels, *spec.channels]))
+        self._channels = spec.channels[-1]
         self._convolutions = 2 * len(ends)
         flat = ([channels, *spec.channels][-1]) * (height // smallest) * (width // smallest)
         convolutions = _convolutions(ends, spec.kernel, seeds)
@@ -65,6 +68,19 @@ class Cnn:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def pairs(self, code: bool = False) -> list[Pair]:
+        """Channels keep what comes in and goes out in proportion under ReLU and max-pooling alike."""
+        leaves = self.encoder.leaves[: self._weights]
+        kernels, dense = leaves[: self._convolutions], leaves[self._convolutions :]
+        read = [kernel.transpose(1, 2) for kernel in kernels[2::2]]  # [K, units, out, k, k]
+        read.append(torch.unflatten(dense[0], 1, (self._channels, -1)))  # [K, units, pixels, out]
+        convolutions = [
+            balance.convolution(f"convolution-{i + 1}", kernels[2 * i], kernels[2 * i + 1], out)
+            for i, out in enumerate(read)
+        ]
+        units = balance.dense("code", dense[-2], dense[-1], []) if code else None
+        return [*convolutions, *balance.chain(dense, "encoder"), *self.heads.pairs(units)]
 
 
 def _convolutions(ends: Sequence[tuple[int, int]], kernel: int, seeds: Seeds) -> Stack:

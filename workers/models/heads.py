@@ -8,15 +8,25 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from workers import balance
+from workers.balance import Pair
 from workers.data.streams import Seeds
-from workers.models.layers import forward, layers
+from workers.models.layers import RELU, Activation, forward, layers
 from workers.models.stack import Stack
 
 
 class Heads:
     """One perceptron latent → hidden → outputs for each entry of `outputs`, all in one Stack."""
 
-    def __init__(self, latent: int, hidden: Sequence[int], outputs: Sequence[int], seeds: Seeds) -> None:
+    def __init__(
+        self,
+        latent: int,
+        hidden: Sequence[int],
+        outputs: Sequence[int],
+        seeds: Seeds,
+        activation: Activation = RELU,
+    ) -> None:
+        self._activation = activation
         streams = ["init/head", *(f"init/head/{i}" for i in range(1, len(outputs)))]
         own = [layers([latent, *hidden, o], seeds, name) for o, name in zip(outputs, streams, strict=True)]
         shapes = [tuple(leaf.shape[1:]) for stack in own for leaf in stack.leaves]
@@ -28,4 +38,10 @@ class Heads:
         return self.stack.leaves[self._parts[head]]
 
     def __call__(self, z: Tensor, head: int) -> Tensor:  # [K, B, latent] -> [K, B, outputs[head]]
-        return forward(self.leaves(head), z)
+        return forward(self.leaves(head), z, self._activation)
+
+    def pairs(self, code: Pair | None = None) -> list[Pair]:
+        """Hidden layers of all heads, after the units of a code that all heads read, where these are hidden ones."""
+        heads = [self.leaves(head) for head in range(len(self._parts))]
+        units = [] if code is None else [code._replace(out=[leaves[0].detach() for leaves in heads])]
+        return [*units, *(pair for leaves in heads for pair in balance.chain(leaves, "head", self._activation.c))]

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from workers.data.streams import Seeds
 from workers.models.stack import Stack
+
+
+class Activation(NamedTuple):
+    """A function of hidden units with f(λx) = λ^c f(x) for λ > 0: what synaptic balance needs to know of it."""
+
+    f: Callable[[Tensor], Tensor]
+    c: float = 1.0
+
+
+RELU = Activation(torch.relu)
+ACTIVATIONS = {
+    "relu": RELU,
+    "leaky-relu": Activation(torch.nn.functional.leaky_relu),
+    "linear": Activation(lambda x: x),
+    "relu-squared": Activation(lambda x: x.relu().square(), 2.0),
+}
 
 
 def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[float, ...] = ()) -> Stack:
@@ -23,7 +40,7 @@ def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[floa
     return Stack(seeds.spread(seeds.draw(stream, one)).clone(memory_format=torch.contiguous_format), shapes)
 
 
-def forward(leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+def forward(leaves: Sequence[Tensor], x: Tensor, activation: Activation = RELU) -> Tensor:
     for i in range(0, len(leaves), 2):
-        x = torch.baddbmm(leaves[i + 1], x.relu() if i else x, leaves[i])  # [K, B, out]
+        x = torch.baddbmm(leaves[i + 1], activation.f(x) if i else x, leaves[i])  # [K, B, out]
     return x

@@ -1,14 +1,17 @@
-"""Stacked ReLU multi-layer perceptrons."""
+"""Stacked multi-layer perceptrons."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 from service.contract.models import Mlp as Spec
+from workers import balance
+from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
+from workers.models.feedback import DirectFeedback
 from workers.models.heads import Heads
-from workers.models.layers import forward, layers
+from workers.models.layers import ACTIVATIONS, forward, layers
 
 
 class Mlp:
@@ -20,15 +23,31 @@ class Mlp:
     def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
         self.encoder = layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self._activation = ACTIVATIONS[spec.activation]
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation)
         self.head = self.heads.stack
+        self._seeds = seeds
+        self._feedback: DirectFeedback | None = None
+        self._training = False
+
+    def align_feedback(self) -> None:
+        """From now on the encoder's hidden layers train by direct feedback instead of backpropagation."""
+        self._feedback = DirectFeedback(self.encoder.leaves[: self._weights], self._activation, self._seeds)
 
     def train(self, on: bool) -> None:
-        """Nothing: the model computes the same in training and evaluation."""
+        """Direct feedback is for training alone: attacks need the true gradient at the input."""
+        self._training = on
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
-        leaves = self.encoder.leaves
-        return (forward(leaves[: self._weights], x), *leaves[self._weights :])
+        weights, scalars = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights :]
+        if self._feedback is not None and self._training:
+            return (self._feedback(weights, x), *scalars)
+        return (forward(weights, x, self._activation), *scalars)
+
+    def pairs(self, code: bool = False) -> list[Pair]:
+        weights = self.encoder.leaves[: self._weights]
+        units = balance.dense("code", weights[-2], weights[-1], []) if code else None
+        return [*balance.chain(weights, "encoder", self._activation.c), *self.heads.pairs(units)]
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)

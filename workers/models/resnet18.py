@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torchvision.models import resnet18  # type: ignore[import-untyped]
 
 from service.contract.models import Resnet18 as Spec
+from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
@@ -62,6 +63,12 @@ class Resnet18:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def pairs(self, code: bool = False) -> list[Pair]:
+        """The heads', and the code's: between batch norms and shortcuts nothing can be scaled freely."""
+        named = dict(zip(self._names, self.encoder.leaves, strict=False))
+        into = [named["fc.weight"].detach(), named["fc.bias"].detach()[:, :, None]]
+        return self.heads.pairs(Pair("code", into, []) if code else None)
 
 
 def _module(spec: Spec, sizes: Sizes, seed: int) -> nn.Module:

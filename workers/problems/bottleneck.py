@@ -36,7 +36,9 @@ class Bottleneck:
     def model(self, spec: ModelSpec, split: Split) -> Model:
         data = split.data
         decoded = labels.of(data).outputs
-        sizes = models.Sizes(data.features, self.outputs, self.latent, decoded, data.shape, self.scalars)
+        sizes = models.Sizes(
+            data.features, self.outputs, self.latent, decoded, data.shape, self.scalars, (), data.vocabulary
+        )
         return models.build(spec, sizes, split.seeds)
 
     def steps(self, split: Split) -> int:

@@ -42,7 +42,9 @@ class Multitask:
         self._tasks = {name: tasks.build(name, setting) for name in self.terms}
         self._views = Views(data, seeds, size, self._spec.shift)
         first, *others = (task.outputs for task in self._tasks.values())
-        sizes = models.Sizes(data.features, self._latent, self._latent, first, data.shape, (), tuple(others))
+        sizes = models.Sizes(
+            data.features, self._latent, self._latent, first, data.shape, (), tuple(others), data.vocabulary
+        )
         if "exemplar" in self.terms:
             self._teacher = models.build(spec, sizes, seeds)  # starts where the student does
         return models.build(spec, sizes, seeds)
@@ -72,6 +74,9 @@ class Multitask:
         columns |= {f"accuracy_{name}": values.tolist() for name, values in hits.items()}
         if self.terms[0] in hits:
             columns["accuracy"] = hits[self.terms[0]].tolist()
+        if hits:
+            each = torch.stack(list(hits.values()))  # [tasks, K]
+            columns |= {"mean_accuracy": each.mean(0).tolist(), "worst_accuracy": each.amin(0).tolist()}
         return {**columns, "test_examples": [float(len(split.data.x_test))] * split.seeds.members}
 
     def validate(self, model: Model, split: Split) -> Tensor | None:

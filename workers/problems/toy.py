@@ -10,6 +10,7 @@ from torch import Tensor
 from service.contract.models import Model as ModelSpec
 from service.contract.problems import Toy as Spec
 from service.contract.study import Evaluation
+from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Model
 from workers.models.stack import Stack
@@ -68,6 +69,9 @@ class Vector:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return z
+
+    def pairs(self, code: bool = False) -> list[Pair]:
+        return []
 
     def train(self, on: bool) -> None:
         pass

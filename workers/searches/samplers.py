@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from optuna import samplers
 from optuna.exceptions import ExperimentalWarning
 from optuna.trial import Trial
@@ -14,20 +15,20 @@ from service.contract.searches import OptunaSearch
 STARTUP = 6  # random trials before TPE has densities; fewer misled short searches, more were wasted
 
 
-def build(search: OptunaSearch, trials: int, seed: int, batch: int) -> samplers.BaseSampler:
-    """The sampler of one batch in a search of so many trials.
+def build(search: OptunaSearch, trials: int, seed: int, number: int) -> samplers.BaseSampler:
+    """The sampler for one trial, by its number, in a search of so many.
 
-    Each batch has its own generator, so that suggestions follow from the results so far alone, not from how often
+    Each trial has its own generator, so that suggestions follow from the results so far alone, not from how often
     the driver was started. Only the Sobol sequence is one for the whole search.
     """
-    of_batch = (seed + 7919 * batch) % 2**32
+    own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
     if search.sampler == "random":
-        return samplers.RandomSampler(seed=of_batch)
+        return samplers.RandomSampler(seed=own)
     if search.sampler == "nsga2":
-        return samplers.NSGAIISampler(population_size=search.population_of(trials), seed=of_batch)
+        return samplers.NSGAIISampler(population_size=search.population_of(trials), seed=own)
     if search.sampler == "tpe":
         startup = max(STARTUP, search.batch_of(trials))
-        return samplers.TPESampler(n_startup_trials=startup, multivariate=True, constant_liar=True, seed=of_batch)
+        return samplers.TPESampler(n_startup_trials=startup, multivariate=True, constant_liar=True, seed=own)
     with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
         return samplers.QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
 

@@ -50,9 +50,8 @@ class Suggester:
         ready: list[PlannedTrial] = []
         while not self._open and not self.exhausted:
             batch = self._slots[self._asked : self._asked + self._batch]
-            sampler = samplers.build(self._search, len(self._slots), self._seed, self._asked)
+            self._open = {slot.id: self._ask(slot, self._asked + i) for i, slot in enumerate(batch)}
             self._asked += len(batch)
-            self._open = {slot.id: self._ask(slot, sampler) for slot in batch}
             for slot in batch:
                 if (past := self._past.get(slot.id)) and past.over:
                     self.tell(slot.id, past.objectives)
@@ -68,12 +67,12 @@ class Suggester:
         else:
             self._study.tell(asked, objectives)
 
-    def _ask(self, slot: PlannedTrial, sampler: optuna.samplers.BaseSampler) -> optuna.Trial:
+    def _ask(self, slot: PlannedTrial, number: int) -> optuna.Trial:
         past = self._past.get(slot.id)
         known = past is not None and past.values.keys() >= self._space.keys()
         if past is not None and known:
             self._study.enqueue_trial({key: past.values[key] for key in self._space})
-        self._study.sampler = sampler
+        self._study.sampler = samplers.build(self._search, len(self._slots), self._seed, number)
         trial = self._study.ask()
         if known and self._search.sampler in NOTE_TAKERS:
             _ = trial.relative_params  # the sampler is asked, its answer not used

@@ -25,17 +25,35 @@ class Setting(NamedTuple):
     seeds: tuple[int, ...] = ()  # of the members, in order; for those that draw random numbers
     batches: int = 1  # steps of an epoch
     raw: Callable[[Tensor], Tensor] = lambda losses: losses  # the terms before any transform, [..., n]
+    epochs: int = 1
 
 
 class Weighting(Protocol):
-    """The weights of m members; state, if any, is its own."""
+    """The weights of m members; state, if any, is its own. Most need no hook but the call.
+
+    The first term is the main one; for the bottleneck the prediction.
+    """
 
     needs_gram: bool
+    own_gram: bool = False  # whether `gram` is more than g gᵀ
+    needs_validation: bool = False  # whether `after_epoch` is to be called
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor: ...  # [m, n], [m, n, n] -> [m, n]
 
+    def gram(self, g: Tensor) -> Tensor:
+        """What the call gets, from the terms' gradients over the encoder: [m, n, P] -> [m, n, n]."""
+        return torch.bmm(g, g.mT)
 
-class Mixed:
+    def parameter_noise(self) -> Tensor | None:
+        """Standard deviations [m] of the noise that every parameter gets after the step just weighed."""
+        return None
+
+    def after_epoch(self, train: Tensor, validation: Tensor) -> None:
+        """The mean of each term over the epoch, and after it on the validation split: both [m, n]."""
+        return None
+
+
+class Mixed(Weighting):
     """A cohort's members grouped by weighting; each group sees only its own rows."""
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
@@ -45,7 +63,10 @@ class Mixed:
             rows = [k for k, p in enumerate(params) if p.name == name]
             group = _build([params[k] for k in rows], setting._replace(seeds=tuple(seeds[k] for k in rows)))
             self._groups.append((torch.tensor(rows, device=setting.device), group))
+        self._members = len(params)
         self.needs_gram = any(group.needs_gram for _, group in self._groups)
+        self.own_gram = any(group.own_gram for _, group in self._groups)
+        self.needs_validation = any(group.needs_validation for _, group in self._groups)
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
         if len(self._groups) == 1:
@@ -55,6 +76,28 @@ class Mixed:
             own = gram.index_select(0, rows) if gram is not None and group.needs_gram else None
             w.index_copy_(0, rows, group(losses.index_select(0, rows), own))
         return w
+
+    def gram(self, g: Tensor) -> Tensor:
+        if len(self._groups) == 1:
+            return self._groups[0][1].gram(g)
+        gram = torch.bmm(g, g.mT)
+        for rows, group in self._groups:
+            if group.own_gram:  # the others need no copy of their gradients
+                gram.index_copy_(0, rows, group.gram(g.index_select(0, rows)))
+        return gram
+
+    def parameter_noise(self) -> Tensor | None:
+        total: Tensor | None = None
+        for rows, group in self._groups:
+            if (noise := group.parameter_noise()) is not None:
+                total = noise.new_zeros(self._members) if total is None else total
+                total.index_copy_(0, rows, noise)
+        return total
+
+    def after_epoch(self, train: Tensor, validation: Tensor) -> None:
+        for rows, group in self._groups:
+            if group.needs_validation:
+                group.after_epoch(train.index_select(0, rows), validation.index_select(0, rows))
 
 
 def build(params: Sequence[Spec], setting: Setting) -> Weighting:

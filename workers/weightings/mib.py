@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from service.contract.weightings import Mib as Spec
-from workers.weightings import Setting, min_norm
+from workers.weightings import Setting, Weighting, min_norm
 
 TINY = 1e-12  # a zero gradient or loss is not divided by
 
 
-class Mib:
+class Mib(Weighting):
     """Min-norm weights w*, a power w̃ = w*^p (not renormalised), then w̃_i (1 + softmax(w̃ ℓ/μ)_i) (eq. 14).
 
     The information term is first scaled by s (`info_scale`). `normalize` divides the gradients for the min-norm

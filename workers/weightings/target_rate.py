@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from service.contract.weightings import TargetRate as Spec
-from workers.weightings import Setting
+from workers.weightings import Setting, Weighting
 
 LIMIT = 0.2  # of the relative error
 
 
-class TargetRate:
+class TargetRate(Weighting):
     """min pred subject to info = r, by dual ascent: log β += η·clip((info − r)/r, ±LIMIT), β clamped; w = (1, β).
 
     An untrained code has a hundred times the rate. Unclipped, its error throws β far past its place, and latent

@@ -16,7 +16,7 @@ from torchjd import aggregation, scalarization
 
 from workers import optimizers
 from workers.data.streams import generator
-from workers.weightings import Setting
+from workers.weightings import Setting, Weighting
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ class Guarded:
         return nothing
 
 
-class Gramian:
+class Gramian(Weighting):
     """torchjd's weights from the Gram matrix, solved in double precision."""
 
     needs_gram = True
@@ -162,7 +162,7 @@ class Gramian:
         return self._each(gram.double(), losses)
 
 
-class Scalarizer:
+class Scalarizer(Weighting):
     """torchjd's scalarizers S(ℓ), as the weights ∂S/∂ℓ."""
 
     needs_gram = False

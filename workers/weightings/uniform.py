@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from service.contract.weightings import Uniform as Spec
-from workers.weightings import Setting
+from workers.weightings import Setting, Weighting
 
 
-class Uniform:
+class Uniform(Weighting):
     """w = (1, …, 1); for the bottleneck this is β = 1."""
 
     needs_gram = False

@@ -1,0 +1,87 @@
+"""Configurations of an arm: trials that differ in nothing but their seed, and the best of them by a metric."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, TypeGuard
+
+from service.analysis import Interval, mean_interval
+from service.answers import metric_axis
+from service.contract.errors import Detail, InvalidInput
+from service.contract.events import TrialState
+from service.figures.pareto_front import config_label, varied_keys
+from service.store.views import StudyView, TrialView
+
+ACCURACY = re.compile(r"accuracy(_.+)?|robust_(?!images$).+")
+
+
+class Best(NamedTuple):
+    """An arm's best configuration: the highest mean over seeds, among those with the most seeds."""
+
+    arm: str
+    label: str  # what tells it from the arm's others, empty when there are none
+    of: int  # configurations to choose from
+    trials: list[str]  # all of this configuration, with and without a value; of the arm while none has one
+    values: dict[str, float]  # the last finite value of each that did not fail
+    mean: Interval
+
+
+def finite(value: float | None) -> TypeGuard[float]:
+    return value is not None and math.isfinite(value)
+
+
+def configurations(view: StudyView, arm: str) -> list[list[str]]:
+    """Trial ids by configuration, in the order of the plan."""
+    groups: dict[str, list[str]] = {}
+    for trial_id, trial in view.trials.items():
+        if trial.planned.arm == arm:
+            key = json.dumps(trial.planned.config, sort_keys=True, default=str)
+            groups.setdefault(key, []).append(trial_id)
+    return list(groups.values())
+
+
+def _final(trial: TrialView, metric: str) -> float | None:
+    return None if trial.state is TrialState.FAILED else trial.metrics.get(metric)
+
+
+def best_of(view: StudyView, arm: str, metric: str) -> Best:
+    """The best configuration of an arm so far; ties go to the one that was planned first."""
+    measured: list[tuple[list[str], dict[str, float]]] = []
+    for trials in configurations(view, arm):
+        found = {trial: _final(view.trials[trial], metric) for trial in trials}
+        values = {trial: value for trial, value in found.items() if finite(value)}
+        if values:
+            measured.append((trials, values))
+    if not measured:
+        return Best(arm, "", 0, [i for i, t in view.trials.items() if t.planned.arm == arm], {}, mean_interval([]))
+    # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
+    trials, values = max(measured, key=lambda m: (len(m[1]), sum(m[1].values()) / len(m[1])))
+    label = config_label(view.trials[trials[0]].planned.config, varied_keys(view, arm)) if len(measured) > 1 else ""
+    return Best(arm, label, len(measured), trials, values, mean_interval(list(values.values())))
+
+
+def best_of_arms(view: StudyView, metric: str | None) -> list[Best]:
+    none = mean_interval([])
+    return [
+        best_of(view, arm.name, metric) if metric else Best(arm.name, "", 0, [], {}, none) for arm in view.study.arms
+    ]
+
+
+def accuracies(metrics: Sequence[str]) -> list[str]:
+    """The metrics that are an accuracy on the test split, attacked or not."""
+    return [name for name in metrics if ACCURACY.fullmatch(name)]
+
+
+def chosen_accuracy(view: StudyView, y: str | None) -> str | None:
+    """The accuracy asked for, else the study's first; none when the study has no accuracy."""
+    known = accuracies(view.study.metrics)
+    if y is None:
+        return "accuracy" if "accuracy" in known else next(iter(known), None)
+    name = metric_axis(view, y, "y").metric
+    if name not in known:
+        message = f"y must be an accuracy, got {y!r}; known: {', '.join(known) or 'none'}"
+        raise InvalidInput(message, [Detail(path="y", message=message)])
+    return name

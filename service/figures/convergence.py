@@ -1,0 +1,144 @@
+"""Convergence: per arm the epochs until a given accuracy is reached; who never reaches it is counted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from service.analysis import Interval, mean_interval
+from service.contract.errors import Detail, InvalidInput
+from service.contract.events import TrialState
+from service.figures.accuracy_by_method import best_note
+from service.figures.configurations import Best, best_of_arms, chosen_accuracy, finite
+from service.figures.rows import Dot, Row, draw_rows
+from service.figures.style import title_of
+from service.store.views import StudyView, TrialView
+
+SHARE_OF_BEST = 0.95
+
+
+class ArmEpochs(NamedTuple):
+    best: Best
+    reached: dict[str, int]  # first epoch at or above the threshold, by trial
+    never: int  # ended below it
+    pending: int  # below it so far
+
+    @property
+    def trials(self) -> int:
+        return len(self.reached) + self.never + self.pending
+
+    @property
+    def mean(self) -> Interval:
+        """Over all trials or not at all: without those that never reach it, the mean would flatter."""
+        return mean_interval(list(self.reached.values()) if self.trials == len(self.reached) else [])
+
+
+class ConvergenceData(NamedTuple):
+    metric: str | None
+    threshold: float | None
+    given: bool
+    arms: list[ArmEpochs]
+    seeds: dict[str, int]
+    every: int
+
+
+def given_threshold(x: str | None) -> float | None:
+    """The query's x as an accuracy."""
+    if x is None:
+        return None
+    try:
+        threshold = float(x)
+    except ValueError:
+        threshold = math.nan
+    if not 0 < threshold <= 1:
+        message = f"x must be an accuracy above 0 and at most 1, got {x!r}"
+        raise InvalidInput(message, [Detail(path="x", message=message)])
+    return threshold
+
+
+def epochs_to_reach(trial: TrialView, metric: str, threshold: float) -> int | None:
+    steps = ((report.get("epoch"), report.get(metric)) for report in trial.reports)
+    return min(
+        (int(epoch) for epoch, value in steps if finite(epoch) and finite(value) and value >= threshold), default=None
+    )
+
+
+def arm_epochs(view: StudyView, best: Best, metric: str, threshold: float) -> ArmEpochs:
+    """The trials of an arm's best configuration, failed ones too; one that has not begun says nothing yet."""
+    reached: dict[str, int] = {}
+    never = pending = 0
+    for trial_id in best.trials:
+        trial = view.trials[trial_id]
+        epochs = epochs_to_reach(trial, metric, threshold)
+        if epochs is not None:
+            reached[trial_id] = epochs
+        elif trial.state in (TrialState.FINISHED, TrialState.FAILED):
+            never += 1
+        elif trial.reports:
+            pending += 1
+    return ArmEpochs(best, reached, never, pending)
+
+
+def convergence_data(view: StudyView, x: str | None, y: str | None) -> ConvergenceData:
+    """Without a threshold: 95 % of the best arm's final mean."""
+    metric, threshold = chosen_accuracy(view, y), given_threshold(x)
+    bests = best_of_arms(view, metric)
+    means = [best.mean.mean for best in bests if best.mean.mean is not None]
+    if threshold is None and means:
+        threshold = SHARE_OF_BEST * max(means)
+    arms = [
+        arm_epochs(view, best, metric, threshold)
+        if metric is not None and threshold is not None
+        else ArmEpochs(best, {}, 0, 0)
+        for best in bests
+    ]
+    seeds = {trial: view.trials[trial].planned.seed for arm in arms for trial in arm.reached}
+    return ConvergenceData(metric, threshold, x is not None, arms, seeds, view.study.evaluation.every)
+
+
+def remark(arm: ArmEpochs) -> str:
+    """`never: 2 of 5`."""
+    counts = (("never", arm.never), ("not yet", arm.pending))
+    return ", ".join(f"{word}: {count} of {arm.trials}" for word, count in counts if count)
+
+
+def _hover(arm: ArmEpochs) -> str:
+    mean, half, seeds = arm.mean
+    if mean is None:
+        return ""
+    words = f"{mean:.3g} epochs" if half is None else f"{mean:.3g} ± {half:.2g} epochs over {seeds} seeds"
+    return words + (f"<br>best of {arm.best.of} by final accuracy<br>{arm.best.label}" if arm.best.of > 1 else "")
+
+
+def draw_convergence(data: ConvergenceData, revision: str) -> dict[str, Any]:
+    title = title_of(data.metric) if data.metric else "accuracy"
+    threshold = "" if data.threshold is None else f"{data.threshold:.3g}"
+    rows = [
+        Row(
+            arm.best.arm,
+            best_note(arm.best),
+            remark(arm),
+            _hover(arm),
+            arm.mean,
+            [Dot(trial, f"seed {data.seeds[trial]}", epochs) for trial, epochs in arm.reached.items()],
+        )
+        for arm in data.arms
+    ]
+    most = max((arm.trials for arm in data.arms), default=0)
+    spread = "one seed, no interval" if most == 1 else "mean, 95 % interval where all seeds reach it"
+    parts = [
+        f"{threshold} is 95 % of the best arm's mean" if threshold and not data.given else "",
+        spread if most else "",
+        "best of several by final accuracy" if any(arm.best.of > 1 for arm in data.arms) else "",
+        f"measured every {data.every} epochs" if data.every > 1 else "",
+    ]
+    x = {"title": {"text": f"epochs to {title} {threshold}".strip()}, "rangemode": "tozero", "zeroline": False}
+    if data.metric is None:
+        empty = "No trial of this study reports an accuracy."
+    else:
+        empty = f"No trial has reached {title} {threshold}." if any(arm.trials for arm in data.arms) else ""
+    return draw_rows(rows, x, (0.0, math.inf), " · ".join(filter(None, parts)), empty, revision)
+
+
+def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
+    return draw_convergence(convergence_data(view, x, y), f"{view.id}:{x}:{y}")

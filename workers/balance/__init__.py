@@ -1,0 +1,23 @@
+"""Synaptic balance: scale what comes into a hidden unit against what leaves it, so that Σ|w|^p is least.
+
+The network's function stays as it is; members of a cohort are balanced independently.
+"""
+
+from workers.balance.balancing import cost, full, imbalance, sweep
+from workers.balance.orders import Visit, in_turn, shuffled
+from workers.balance.pairs import Pair, chain, convolution, dense, recurrent
+
+__all__ = [
+    "Pair",
+    "Visit",
+    "chain",
+    "convolution",
+    "cost",
+    "dense",
+    "full",
+    "imbalance",
+    "in_turn",
+    "recurrent",
+    "shuffled",
+    "sweep",
+]
