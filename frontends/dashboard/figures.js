@@ -45,10 +45,10 @@ export function themed(layout) {
   };
 }
 
-/** Axes without numbers: there is nothing yet that they could measure. */
+/** Axes without numbers: there is nothing yet that they could measure. Names of rows stay. */
 function blank(layout) {
   const quiet = { showticklabels: false, showgrid: false, ticks: "" };
-  const axes = Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key));
+  const axes = Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key) && !layout[key].ticktext);
   return { ...layout, ...Object.fromEntries(axes.map((key) => [key, { ...layout[key], ...quiet }])) };
 }
 

@@ -7,6 +7,7 @@ import { plural } from "./format.js";
 import { toYaml } from "./yaml.js";
 
 const PAUSE = 400;
+const FIRST = "beta-vs-mib-digits"; // what the demo runs
 
 export async function showNew(page) {
   document.title = "New study – Paretoscope";
@@ -104,7 +105,7 @@ export async function showNew(page) {
     const source = from ? await get(studyPath(from)) : null;
     preset.append(
       ...(source ? [h("option", { value: "" }, `study: ${source.name}`)] : []),
-      ...presets.map(({ name }) => h("option", { value: name }, `preset: ${name}`)),
+      ...presets.map(({ name }) => h("option", { value: name, selected: !source && name === FIRST }, `preset: ${name}`)),
     );
     const load = () => {
       const chosen = presets.find(({ name }) => name === preset.value);

@@ -30,7 +30,7 @@ export function furtherPanels(study, metrics, onPick, again) {
     const title = capital(name.replaceAll("-", " "));
     const isRows = ROWS.includes(name);
     const accuracy = isRows ? accuracySelect(metrics, () => again(panel)) : null;
-    const threshold = name === "convergence" ? thresholdInput(() => threshold.input.checkValidity() && again(panel)) : null;
+    const threshold = name === "convergence" ? thresholdInput(() => threshold.input.reportValidity() && again(panel)) : null;
     const address = () => {
       const query = new URLSearchParams();
       if (threshold?.input.value) query.set("x", threshold.input.value);

@@ -150,9 +150,9 @@ export async function showStudy(page, id, showCrumbs) {
   const hasPlane = study.figures.includes("information-plane");
   const further = furtherPanels(study, metrics, pick, (panel) => live.again(furtherLive.get(panel)));
   const elements = [...(hasPlane ? [plane] : []), front, ...further].map((panel) => panel.element);
-  const style = `--arms: ${study.arms.length}`; // a legend of many arms takes height
-  const figures = h("div", { class: "figures", style }, elements.slice(0, 2));
-  const below = h("div", { class: "figures further", style }, elements.slice(2));
+  page.style.setProperty("--arms", study.arms.length); // their table and legends take height from the start
+  const figures = h("div", { class: "figures" }, elements.slice(0, 2));
+  const below = h("div", { class: "figures further" }, elements.slice(2));
   page.replaceChildren(head.element, notice.element, figures, arms.element, below, trials.element, spec, drawer.element);
 
   function select(trial) {

@@ -24,7 +24,7 @@ def _axes(count: int, place: int, title: str, decades: float) -> tuple[dict[str,
     number = _number(place)
     lowest = place + columns >= count
     x = {"title": {"text": "epoch" if lowest else ""}, "showticklabels": lowest, "zeroline": False}
-    y = {"title": {"text": "" if column else title}, "nticks": 5, "zeroline": False}
+    y = {"title": {"text": "" if column else title}, "nticks": 5, "zeroline": False, "automargin": True}
     x |= {"domain": [left, left + wide], "anchor": f"y{number}", **({"matches": "x"} if place else {})}
     y |= {"domain": [top - 1 / rows, top - HEADING], "anchor": f"x{number}"}
     log = {"type": "log", "dtick": math.ceil(decades / 4), "exponentformat": "power"}

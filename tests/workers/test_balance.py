@@ -106,6 +106,19 @@ def test_a_visited_unit_is_where_the_cost_is_least(units: int, seed: int, p: flo
         assert (balance.cost(other, p) > least * (1 - 1e-12)).all()
 
 
+@pytest.mark.parametrize("p", [0.002, 400.0])
+def test_no_p_leaves_the_range_of_numbers(p: float) -> None:
+    """Σ|w|^p would be 0 for p = 400, ‖w‖_p infinite for p = 0.002."""
+    leaves = network([5, 4, 3], 0)
+    leaves[0] /= 100
+    assert worst(leaves, p, 1.0) > 0.1
+    balance.full(balance.chain(leaves, "l"), p)
+    assert worst(leaves, p, 1.0) <= 1e-3
+    if p > 1:  # ‖w‖_p is about the largest
+        largest = torch.cat([leaves[0], leaves[1]], 1).abs().amax(1)
+        torch.testing.assert_close(leaves[2].abs().amax(2), largest, rtol=0.01, atol=0)
+
+
 @given(narrow, seeds, powers, named, st.booleans())
 @settings(deadline=None, max_examples=10)
 def test_ten_random_orders_end_in_the_same_weights(ends: list[int], seed: int, p: float, name: str, tied: bool) -> None:

@@ -73,6 +73,11 @@ def test_a_term_that_only_overfits_is_weighted_towards_zero() -> None:
     assert defaults[2] == pytest.approx(0.05 / 3, rel=1e-4), "the floor lets it return"
 
 
+def test_a_term_that_does_not_overfit_at_all_takes_the_weight() -> None:
+    same = line(4, -0.125)
+    assert shares([Blending(**BARE)], [(same, same), WORKED[0]], 5)[0] == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
 def test_the_window_forgets_what_was_before() -> None:
     turned: Curve = lambda e: 5 - e if e < 5 else e - 5  # noqa: E731
     curves = [(line(5, -1.0), turned), WORKED[0]]

@@ -2,7 +2,8 @@
 
 A unit with f(λx) = λ^c f(x) keeps its part in the network when IN is multiplied by λ > 0 and OUT divided by λ^c.
 Σ|w|^p is then least at λ = (c ΣOUT / ΣIN)^{1/(p(c+1))} with the sums of |w|^p, i.e. where c ΣOUT = ΣIN. ReLU, leaky
-ReLU and linear units have c = 1.
+ReLU and linear units have c = 1. Tied layers without biases end at M_i = Π_j‖A_j‖^{1/N} / ‖A_i‖ (the paper's eq. 51
+prints M_i²).
 """
 
 from __future__ import annotations

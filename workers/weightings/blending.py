@@ -45,12 +45,11 @@ class Blending(Weighting):
         now = torch.stack((validation, validation - train)).double()  # [2, m, n]
         smooth = torch.lerp(now, self._curves[-1], self._keep) if self._curves else now
         self._curves = [*self._curves, smooth][-self._longest :]
-        if self._epoch < 2:
-            return
         fall, o = self._slopes()
         value = (-fall).clamp_min(0) / o.square().clamp_min(TINY)  # [m, n]
         total = value.sum(1, keepdim=True)
         share = (1 - self._floor) * value / total + self._floor / value.shape[1]
+        # One epoch has no slope, 0/0, and changes nothing.
         usable = (total > 0) & total.isfinite() & (self._epoch >= self._warm_up)
         self._w = torch.where(usable, share, self._w)
 
