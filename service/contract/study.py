@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from service.contract.attacks import Attack, metric_of
 from service.contract.axes import Axis
 from service.contract.balance import Balance, balanced_layers
-from service.contract.data import Data, Digits
+from service.contract.data import Data, Digits, Gaussian
 from service.contract.estimators import ESTIMATOR_NAMES, EstimatorName, metric_name
 from service.contract.metrics import COMMON_METRICS, METRICS, Goal, described, metric
 from service.contract.models import Mlp, Model
@@ -19,6 +19,7 @@ from service.contract.strict import Strict
 from service.contract.weightings import NonNegative, Positive, Weighting
 
 MAX_TRIALS = 20_000
+ACCURACIES = ("accuracy", "train_accuracy", "generalization_gap")
 
 
 class Training(Strict):
@@ -193,6 +194,8 @@ class Study(Strict):
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm)]
         if not isinstance(arm.problem, Bottleneck):
             return own
+        if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed
+            own = [name for name in own if name not in ACCURACIES]
         return [*own, *self.evaluation.estimator_metrics, *self.evaluation.attack_metrics]
 
     def _balance_metrics(self, arm: Arm) -> list[str]:

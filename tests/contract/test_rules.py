@@ -47,3 +47,8 @@ def test_every_arm_must_report_every_objective() -> None:
 )
 def test_what_does_not_fit_together_is_refused_with_its_path(parts: dict[str, Any], path: str) -> None:
     assert path in refused(**parts)
+
+
+def test_a_continuous_label_has_no_accuracy_to_optimise() -> None:
+    goals = [{"metric": "accuracy", "goal": "maximize"}, {"metric": "i_zy_bits", "goal": "maximize"}]
+    assert refused(arms=[VIB], data={"name": "gaussian"}, objectives=goals) == ["objectives[0].metric"]

@@ -140,6 +140,17 @@ def test_a_random_order_belongs_to_a_seed_and_an_epoch() -> None:
     assert not torch.equal(swept([2], 2)[0], other)
 
 
+def test_the_full_balance_is_before_the_first_epoch_alone() -> None:
+    model = models.build(Mlp(widths=[9, 9], latent=5), IMAGES, Seeds([1], CPU))
+    schedule = Schedule(Balance(mode="full"), model.pairs(), [1], CPU)
+    changed: list[bool] = []
+    for epoch in (2, 1):
+        before = model.encoder.flat.clone()
+        schedule.before_epoch(epoch)
+        changed.append(not torch.equal(before, model.encoder.flat))
+    assert changed == [False, True]
+
+
 def test_members_with_other_balances_or_feedback_train_apart(cohorts: Any) -> None:
     base = {"name": "fixed", "beta": 0.1}
     arms: list[dict[str, Any]] = [
