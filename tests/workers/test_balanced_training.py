@@ -27,7 +27,7 @@ IMAGES = models.Sizes(2 * 8 * 8, 5, 5, 4, (2, 8, 8), scalars=(0.5,), more_heads=
 WORDS = models.Sizes(9, 5, 5, 4, (1, 1, 9), more_heads=(3,), vocabulary=20)
 MODELS: list[tuple[Model, models.Sizes]] = [
     (Mlp(widths=[7, 6], latent=5, head=[8]), IMAGES),
-    (Mlp(widths=[7, 6], latent=5, activation="relu-squared"), IMAGES),
+    (Mlp(widths=[7, 6], latent=5, head=[8], activation="relu-squared"), IMAGES),
     (Mlp(widths=[7], latent=5, head=[8, 6], activation="leaky-relu"), IMAGES),
     (Cnn(channels=[4, 6], widths=[7], latent=5, head=[8]), IMAGES),
     (Cnn(channels=[4], widths=[], latent=5), IMAGES),
@@ -76,6 +76,16 @@ def test_full_balance_leaves_a_models_outputs_as_they_were(
     if pairs:
         assert (balance.cost(flats, p) < cost).all()
         assert all((balance.imbalance(pair, p) <= 1e-3).all() for pair in pairs)
+
+
+def test_a_convolution_is_scaled_as_a_whole() -> None:
+    model = models.build(Cnn(channels=[4, 6], widths=[7], latent=5), IMAGES, Seeds([3, 4], CPU))
+    before = [leaf.detach().clone() for leaf in model.encoder.leaves[:4]]
+    balance.full(model.pairs(), 2.0)
+    for leaf, start in zip(model.encoder.leaves, before, strict=False):
+        factors = (leaf.detach() / start).flatten(1)  # [K, weights]
+        assert (factors - factors[:, :1]).abs().max() < 1e-4
+        assert (factors[:, 0] - 1).abs().min() > 1e-2
 
 
 def balanced(cohorts: Any, name: str, seed: int = 0, epochs: int = 3, **spec: Any) -> Any:

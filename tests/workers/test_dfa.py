@@ -66,6 +66,8 @@ def test_feedback_is_fixed_and_of_the_seed_alone() -> None:
     for stacked, single in zip(together, alone, strict=True):
         assert torch.equal(stacked[1], single[0]) and torch.equal(stacked[0], stacked[2])
         assert not torch.equal(stacked[0], stacked[1])
+    first, second = built([7, 7], [1])._feedback.matrices
+    assert not torch.equal(first, second)
 
 
 def test_digits_are_learned_and_each_member_equals_training_it_alone(cohorts: Any) -> None:
