@@ -47,6 +47,7 @@ def shrunk(preset: Preset) -> dict[str, Any]:
     evaluation = spec.get("evaluation", {})
     attacks = [a if a["name"] == "fgsm" else {**a, "steps": 2} for a in evaluation.get("attacks", [])]
     spec["evaluation"] = {**evaluation, "samples": 2, "attack_images": 10, "attacks": attacks}
+    spec["resources"] = {"concurrency": 1}  # one process to start per study; two studies run at once
     check_study(spec)
     return spec
 
