@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from service.contract.events import TrialState
+from service.contract.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.palette import arm_style
 from service.figures.pareto_front import labels_of
 from service.figures.style import axis_layout, layout, short, truth_traces
-from service.store.views import COLLAPSED_BELOW_BITS, StudyView
+from service.store.views import StudyView
 from service.truth import Curve, curves
 
 X, Y = "i_xz_bits", "i_zy_bits"

@@ -17,7 +17,6 @@ from service.contract.expansion import PlannedTrial, expand
 from service.contract.study import Study
 from service.store.database import Event, Store, StudyRow
 
-COLLAPSED_BELOW_BITS = outcomes.COLLAPSED_BELOW_BITS
 KEPT_VIEWS = 256
 
 

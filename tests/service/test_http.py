@@ -110,6 +110,14 @@ def test_every_figure_is_valid_plotly(service: Running, spec: dict[str, Any]) ->
             assert drawn["layout"]["xaxis"]["title"]["text"] or "xaxis2" in drawn["layout"], "an axis has a name"
 
 
+def test_a_front_known_by_formula_is_drawn(service: Running, spec: dict[str, Any]) -> None:
+    gaussian = submit(service, {**spec, "data": {"name": "gaussian"}})["id"]
+    for study, known in ((gaussian, True), (submit(service, spec)["id"], False)):
+        for figure in ("information-plane", "pareto-front"):
+            traces = service.get(f"/api/studies/{study}/figures/{figure}").json()["data"]
+            assert any(trace["name"] == "exact curve" for trace in traces) is known
+
+
 def test_the_stream_shows_every_event_once_from_anywhere(service: Running, spec: dict[str, Any]) -> None:
     study, _ = played(service, spec)
     events = stream(service, study)

@@ -121,3 +121,10 @@ def test_nothing_to_train_is_no_cohort() -> None:
 def test_a_plan_needs_a_slot() -> None:
     with pytest.raises(ValueError, match="slots must be at least 1, got 0"):
         plan([], 0)
+
+
+def test_a_slow_solver_is_not_charged_to_its_neighbours() -> None:
+    arms = [{"name": n, "weighting": {"name": n}} for n in ("mib", "arml", "cagrad", "imtl-g", "fixed", "uniform")]
+    study = check_study({"name": "s", "arms": arms, "seeds": [0, 1]})
+    together = {frozenset(trial.arm for trial in cohort) for cohort in plan(expand(study), slots=1)}
+    assert together == {frozenset(g) for g in (("mib", "arml"), ("cagrad",), ("imtl-g",), ("fixed", "uniform"))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from service.contract.parsing import check_study
 from service.contract.problems import MADE_TASKS, Multitask
 from workers import data, problems
 from workers.cohorts import plan
+from workers.data import Targets
 from workers.data.streams import Seeds
 from workers.problems import Split
 from workers.problems.tasks import exemplar, rotation
@@ -181,3 +183,29 @@ def test_tasks_must_differ() -> None:
     with pytest.raises(InvalidInput) as caught:
         study(["rotation", "rotation"])
     assert "'rotation' stands twice" in caught.value.message
+
+
+def test_a_task_is_the_mean_over_the_examples_that_have_its_label() -> None:
+    """As for the tasks of domains, where most examples are of another domain."""
+    whole = data.load(Digits())
+    labels = torch.where(torch.arange(len(whole.y_train)) % 3 == 0, whole.y_train, -1)
+    tasks = {"third": Targets(labels, whole.y_test, 10), "none": Targets(labels * 0 - 1, whole.y_test, 10)}
+    problem, model, split = setup(Multitask(main="third", auxiliaries=["none"]), replace(whole, tasks=tasks), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    (s,) = model.encode(batch.x)
+    third, none = problem.losses(model, (s,), batch)
+    y = labels[batch.drawn["plain"][1].place[0]]
+    assert 0 < (y >= 0).sum() < len(y)
+    by_hand = functional.cross_entropy(model.decode(s.relu(), 0)[0][y >= 0], y[y >= 0])
+    torch.testing.assert_close(third[0], by_hand)
+    assert none.item() == 0, "nothing to learn from, and no division by nothing"
+
+
+def test_the_exemplar_teacher_is_an_average_of_past_students() -> None:
+    problem, model, split = setup(Multitask(auxiliaries=["exemplar"], teacher_decay=0.75), data.load(Digits()), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    teacher, first = problem._teacher, model.encoder.flat.clone()
+    assert torch.equal(teacher.encoder.flat, first), "it starts where the student does"
+    model.encoder.flat.add_(1.0)
+    problem.losses(model, model.encode(batch.x), batch)
+    torch.testing.assert_close(teacher.encoder.flat, first + 0.25)

@@ -15,12 +15,12 @@ from service.contract.data import Digits
 from service.contract.models import Mlp
 from service.contract.problems import Bottleneck
 from service.contract.weightings import Fixed, Mib
+from tests.workers.test_gradients import Given
 from workers import data, gradients, models, problems
 from workers.data.streams import Seeds
 from workers.problems.rates import Code
 from workers.problems.rates.nib import Rate as Nib
 from workers.training import Cohort
-from workers.weightings import Weighting
 
 CPU = torch.device("cpu")
 K, B, LATENT = 3, 20, 4
@@ -58,17 +58,6 @@ def test_the_nib_rate_lies_between_zero_and_the_log_of_the_batch(spread: float) 
         assert nats.tolist() == pytest.approx([math.log(B)] * K)
     if not spread:
         assert nats.tolist() == pytest.approx([0.0] * K, abs=1e-6)
-
-
-class Given(Weighting):
-    """Weights as given, and the Gram matrix as seen."""
-
-    def __init__(self, w: Tensor, needs_gram: bool) -> None:
-        self.w, self.needs_gram, self.seen = w, needs_gram, None
-
-    def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
-        self.seen = gram
-        return self.w
 
 
 @pytest.mark.parametrize("needs_gram", [False, True])
