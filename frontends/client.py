@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 ENDED = ("finished", "failed", "cancelled")
@@ -55,6 +60,12 @@ class Client:
         self.close()
 
     def request(self, method: str, path: str, **arguments: Any) -> Any:
+        """The answer's JSON."""
+        response = self.send(method, path, **arguments)
+        return response.json() if response.content else None
+
+    def send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        """The answer itself; what the service refuses is a ClientError with its words."""
         try:
             response = self._http.request(method, path, **arguments)
         except httpx.HTTPError as error:
@@ -62,7 +73,7 @@ class Client:
                 f"no answer from {self.url} ({error}); start it with 'paretoscope up' or give --url"
             ) from error
         if response.is_success:
-            return response.json() if response.content else None
+            return response
         try:
             body = response.json()["error"]
         except (ValueError, KeyError, TypeError):
@@ -101,6 +112,11 @@ class Client:
 
     def catalog(self) -> dict[str, Any]:
         answer: dict[str, Any] = self.request("GET", "/api/catalog")
+        return answer
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Every figure there is: name, title, what it shows."""
+        answer: list[dict[str, Any]] = self.request("GET", "/api/figures")["figures"]
         return answer
 
     def stream(self, path: str, headers: dict[str, str]) -> Any:
@@ -157,8 +173,33 @@ class StudyHandle:
     def comparison(self) -> dict[str, Any]:
         return self._get("/comparison")
 
-    def figure(self, name: str, **params: Any) -> dict[str, Any]:
-        return self._get(f"/figures/{name}", **params)
+    def figure(self, name: str, **params: Any) -> go.Figure:
+        """A Plotly figure for a notebook, by its name or by any beginning of it that fits one figure only."""
+        from frontends.notebook import chosen, notebook_figure
+
+        found = chosen(name, self._client.figures())
+        return notebook_figure(self._get(f"/figures/{found['name']}", **params), found["title"])
+
+    def export(self, format: str = "csv", table: str = "trials") -> bytes:
+        """The trials or the reports as csv or parquet, or everything as json."""
+        params = {"format": format, "table": table}
+        return self._client.send("GET", self._path + "/export", params=params).content
+
+    def trials_frame(self, table: str = "trials") -> pd.DataFrame:
+        """A row per trial (or per report), typed; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ClientError("trials_frame needs pandas: install it, or take export('csv')") from error
+        return pandas.read_parquet(io.BytesIO(self.export("parquet", table)))
+
+    def report(self) -> str:
+        """One self-contained HTML file."""
+        return self._client.send("GET", self._path + "/report").text
+
+    def methods(self) -> dict[str, Any]:
+        """A methods paragraph, its BibTeX, and what each paper is for."""
+        return self._get("/methods")
 
     def trials(self, **params: Any) -> list[dict[str, Any]]:
         """All trials that match, page by page."""

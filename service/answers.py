@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.analysis import Axis, Point, axis_for, compare, hypervolume, nondominated, points_of
+from service.analysis import Axis, Point, Trial, axis_for, hypervolume, nondominated, points_of
 from service.contract.errors import Detail, InvalidInput
 from service.contract.metrics import described
 from service.contract.palette import arm_style
 from service.store.views import StudyView
 
+SPARK_STEPS = 23
 
-def candidates(view: StudyView) -> list[tuple[str, str, int, dict[str, float | None]]]:
+
+def candidates(view: StudyView) -> list[Trial]:
     """Trials a front is made of: with reports, neither failed nor collapsed."""
     return [
         (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
@@ -25,11 +27,24 @@ def objectives(view: StudyView) -> list[Axis]:
 
 
 def front_ids(view: StudyView) -> set[str]:
+    def found() -> set[str]:
+        axes = objectives(view)
+        return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+
+    return view.memo("front", found)
+
+
+def spark(view: StudyView) -> list[float]:
+    """Hypervolume of all arms after more and more trials have finished, a few steps of it."""
     axes = objectives(view)
-    return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+    by_trial = {point.trial: point for point in points_of(candidates(view), axes)}
+    points = [by_trial[trial] for trial in view.ended if trial in by_trial]
+    steps = sorted({round(len(points) * i / SPARK_STEPS) for i in range(SPARK_STEPS + 1)})
+    volumes = [hypervolume(points[:step], axes) for step in steps]
+    return [float(f"{volume:.4g}") for volume in volumes if volume is not None] if points else []
 
 
-def _look(index: int) -> dict[str, str]:
+def look(index: int) -> dict[str, str]:
     """Colour and marker of an arm, so that tables show what the figures draw."""
     colour, symbol = arm_style(index)
     return {"colour": colour, "symbol": symbol}
@@ -52,13 +67,14 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
         "arms": [
             {
                 "name": arm.name,
-                **_look(i),
+                **look(i),
                 "counts": view.counts(arm.name),
                 "progress": view.progress_of(arm.name),
                 "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
             }
             for i, arm in enumerate(view.study.arms)
         ],
+        "spark": view.memo("spark", lambda: spark(view)),
         "last_seq": view.seq,
     }
     if with_spec:
@@ -107,37 +123,4 @@ def front_answer(view: StudyView, x: str | None, y: str | None) -> dict[str, Any
         "reference_point": [axis.reference for axis in axes],
         **part(points),
         "arms": [{"name": arm.name, **part([p for p in points if p.arm == arm.name])} for arm in view.study.arms],
-    }
-
-
-def comparison_answer(view: StudyView) -> dict[str, Any]:
-    axes = objectives(view)
-    results = compare(candidates(view), [a.name for a in view.study.arms], view.study.seeds, axes)
-    arms = []
-    for i, result in enumerate(results):
-        own = [t for t in view.trials.values() if t.planned.arm == result.name]
-        seconds = [t.training_seconds for t in own if t.training_seconds is not None]
-        arms.append(
-            {
-                "name": result.name,
-                **_look(i),
-                "counts": view.counts(result.name),
-                "best": result.best,
-                "front_share": result.front_share,
-                "on_front": result.on_front,
-                "hypervolume": {
-                    "mean": result.hypervolume.mean,
-                    "half_width": result.hypervolume.half_width,
-                    "seeds": result.hypervolume.seeds,
-                    "all_seeds": result.hypervolume_all_seeds,
-                },
-                "training_seconds": sum(seconds),
-            }
-        )
-    return {
-        "study": view.id,
-        "state": view.state.value,
-        "seeds": len(view.study.seeds),
-        "objectives": [axis._asdict() for axis in axes],
-        "arms": arms,
     }

@@ -18,7 +18,7 @@ from service.contract.errors import Detail, InvalidInput, ParetoscopeError, TooL
 from service.contract.parsing import path_of
 from service.contract.study import Study
 from service.ray_jobs import RayJobs
-from service.routes import catalog, events, figures, health, pages, studies, trials
+from service.routes import artifacts, catalog, events, exports, figures, health, pages, studies, trials
 from service.routes.dependencies import Parts, authorize
 from service.settings import Settings
 
@@ -39,12 +39,17 @@ class BodyLimit:
     def __init__(self, app: Any, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
+    def _limit(self, path: str) -> int:
+        if path.endswith("/reports"):
+            return self._settings.max_report_bytes
+        is_artifact = "/trials/" in path and "/artifacts/" in path
+        return self._settings.max_artifact_bytes if is_artifact else self._settings.max_study_bytes
+
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_report = scope["path"].endswith("/reports")
-        limit = self._settings.max_report_bytes if is_report else self._settings.max_study_bytes
+        limit = self._limit(scope["path"])
         too_large = TooLarge(f"the body is over the limit of {limit:,} bytes")
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > limit:
@@ -128,8 +133,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(BodyLimit, settings=settings)
     _add_error_handlers(app)
-    for router in (studies.router, trials.router, events.router, figures.router, catalog.router):
-        app.include_router(router, prefix="/api", dependencies=[Depends(authorize)])
+    for noun in (studies, trials, artifacts, events, figures, exports, catalog):
+        app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)])
     app.include_router(health.router)
     app.include_router(pages.router)
     _document_study(app)

@@ -11,11 +11,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="PARETOSCOPE_", extra="ignore")
 
-    home: Path = Field(Path.home() / ".paretoscope", description="folder of the database, logs and Ray's files")
+    home: Path = Field(
+        Path.home() / ".paretoscope", description="folder of the database, logs, checkpoints and Ray's files"
+    )
     data: Path | None = Field(None, description="folder of the data sets, on every node; none: `data` in the home")
     host: str = Field("127.0.0.1", description="address the service listens on")
     port: int = Field(8000, description="port the service listens on")
-    url: str | None = Field(None, description="the service's address as drivers reach it; none: http://host:port")
+    url: str | None = Field(
+        None, description="the service's address as drivers and trials reach it; none: http://host:port"
+    )
     token: str | None = Field(None, description="when set, every /api call needs it as a bearer token")
     ray_url: str | None = Field(
         None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
@@ -28,6 +32,7 @@ class Settings(BaseSettings):
     )
     max_study_bytes: int = Field(1_000_000, description="largest body of a request")
     max_report_bytes: int = Field(16_000_000, description="largest body of a report batch")
+    max_artifact_bytes: int = Field(512_000_000, description="largest file of a trial: its weights, its latent map")
 
     @property
     def own_url(self) -> str:

@@ -1,4 +1,4 @@
-"""What is known exactly: the IB curve of Gaussian data, that of deterministic labels, the fronts of toy problems."""
+"""What is known exactly: H(Y), the IB curves of Gaussian data and of deterministic labels, fronts of toy problems."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from service.contract.axes import listed
-from service.contract.data import Gaussian
+from service.contract.data import Cifar10, Data, Digits, FashionMnist, Gaussian, Mnist, Svhn
 from service.contract.data import Toy as ToyData
 from service.contract.problems import Toy as ToyProblem
 from service.contract.study import Study
 
 STEPS = 200
 RATES = ("i_xz_bits", "i_xz_pairwise-lower_bits", "i_xz_pairwise-upper_bits", "i_xz_infonce_bits", "i_xz_mine_bits")
+
+DIGITS = (178, 182, 177, 183, 181, 182, 181, 179, 174, 180)  # images of each class, before the split
+TEST_LABELS = {
+    Mnist: (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
+    FashionMnist: (1000,) * 10,
+    Cifar10: (1000,) * 10,
+    Svhn: (1744, 5099, 4149, 2882, 2523, 2384, 1977, 2019, 1660, 1595),
+}
 
 
 class Curve(NamedTuple):
@@ -45,6 +53,31 @@ def gaussian_at_rate(correlations: Sequence[float], bits: float) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if gaussian_point(correlations, middle)[0] > bits else (low, middle)
     return gaussian_point(correlations, low)[1]
+
+
+def entropy_of(counts: Sequence[int]) -> float:
+    """−Σ p log2 p of labels counted by class."""
+    whole = sum(counts)
+    return -sum(n / whole * math.log2(n / whole) for n in counts if n)
+
+
+def label_entropy(data: Data) -> float | None:
+    """H(Y) of the test split in bits, the most that I(Z;Y) can be; none where its labels are not known for sure.
+
+    I(Z;Y) is measured against the frequencies of that very split. Of a set that is cut down to `test_images` only a
+    balanced one stays what it was: each class has its share.
+    """
+    if isinstance(data, ToyData):
+        return math.log2(data.classes)
+    if isinstance(data, Digits):
+        counts: Sequence[int] = [min(max(round(data.test_fraction * n), 1), n - 1) for n in DIGITS]
+    elif isinstance(data, (Mnist, FashionMnist, Cifar10, Svhn)):
+        counts = TEST_LABELS[type(data)]
+    else:
+        return None
+    whole = data.test_images is None or data.test_images >= sum(counts)
+    balanced = len(set(counts)) == 1 and data.test_images is not None and data.test_images % len(counts) == 0
+    return entropy_of(counts) if whole or balanced else None
 
 
 def _gaussian(data: Gaussian, most: float) -> Curve:

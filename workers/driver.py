@@ -109,23 +109,25 @@ class Recorder(_NotSaved, Callback):
         self.fail(members_of(trial.config), _last_line(trial))
 
     def record(self, members: Iterable[str], report: dict[str, Any]) -> None:
+        """What the cohort logged goes to each member once, with the first event that the report makes of it."""
+        lines = dict.fromkeys(members, report["log"])
         for member, metrics in report["metrics"].items():
             self._metrics[member] = {**self._metrics.get(member, {}), **metrics}
-            self._reporter.report(member, report["epoch"], metrics)
+            self._reporter.report(member, report["epoch"], metrics, lines.pop(member, []))
         for member, reason in report["failures"].items():
-            self.fail([member], reason)
+            self.fail([member], reason, lines.pop(member, []))
         if report["final"]:
             for member in members:
                 if member in self.open:
                     self.open.remove(member)
-                    self._reporter.trial_finished(member)
+                    self._reporter.trial_finished(member, lines.pop(member, []))
                     self._ended(member, self._metrics.pop(member, {}))
 
-    def fail(self, members: Iterable[str], reason: str) -> None:
+    def fail(self, members: Iterable[str], reason: str, lines: Sequence[str] = ()) -> None:
         for member in members:
             if member in self.open:
                 self.open.remove(member)
-                self._reporter.trial_failed(member, reason)
+                self._reporter.trial_failed(member, reason, lines)
                 self._metrics.pop(member, None)
                 self._ended(member, None)
 
@@ -160,6 +162,7 @@ class _Until(_NotSaved, Stopper):
 
 
 def run(
+    study_id: str,
     study: Study,
     trials: Sequence[PlannedTrial],
     past: Mapping[str, Past],
@@ -182,7 +185,8 @@ def run(
 
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
-    shared = Plan({trial.id: trial for trial in trials}, study.data, study.evaluation, resources.cpus)
+    by_id, mapped = {trial.id: trial for trial in trials}, tuple(study.mapped_seeds)
+    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )

@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -54,16 +55,19 @@ class Reporter:
         event = {"uid": f"{trial}:started", "kind": "trial_started", "trial": trial, "host": host}
         self._put({**event, "config": config or None})
 
-    def report(self, trial: str, epoch: int, metrics: dict[str, float | None]) -> None:
+    def report(self, trial: str, epoch: int, metrics: dict[str, float | None], lines: Sequence[str] = ()) -> None:
         finite = {name: value if _is_finite(value) else None for name, value in metrics.items()}
-        self._put({"uid": f"{trial}:{epoch}", "kind": "report", "trial": trial, "metrics": finite})
+        event = {"uid": f"{trial}:{epoch}", "kind": "report", "trial": trial, "metrics": finite}
+        self._put({**event, "log": list(lines) or None})
 
-    def trial_finished(self, trial: str) -> None:
-        self._put({"uid": f"{trial}:finished", "kind": "trial_finished", "trial": trial})
+    def trial_finished(self, trial: str, lines: Sequence[str] = ()) -> None:
+        event = {"uid": f"{trial}:finished", "kind": "trial_finished", "trial": trial}
+        self._put({**event, "log": list(lines) or None})
 
-    def trial_failed(self, trial: str, reason: str) -> None:
+    def trial_failed(self, trial: str, reason: str, lines: Sequence[str] = ()) -> None:
         reason = reason[:REASON_LENGTH]
-        self._put({"uid": f"{trial}:failed", "kind": "trial_failed", "trial": trial, "reason": reason})
+        event = {"uid": f"{trial}:failed", "kind": "trial_failed", "trial": trial, "reason": reason}
+        self._put({**event, "log": list(lines) or None})
 
     def study_finished(self, job: str, reason: str | None = None) -> None:
         self._put({"uid": f"study:finished:{job}", "kind": "study_finished", "reason": reason})

@@ -105,7 +105,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     try:
         with httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as client:
             work = fetch(client, study_id)
-        reason = _train(work, reporter)
+        reason = _train(study_id, work, reporter)
     except (httpx.HTTPError, ConnectionError) as error:
         log.error("the service or Ray was lost: %s", error)
         reporter.close(1.0)
@@ -120,7 +120,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     return DONE if reporter.close(LAST_EVENTS_SECONDS) else LOST
 
 
-def _train(work: Work, reporter: Reporter) -> str | None:
+def _train(study_id: str, work: Work, reporter: Reporter) -> str | None:
     """Ray is imported only here: a study that is refused needs none of it."""
     import ray
 
@@ -130,7 +130,7 @@ def _train(work: Work, reporter: Reporter) -> str | None:
     try:
         ray.init(address="auto", log_to_driver=False, logging_level=logging.WARNING)
         _on_sigterm(reporter, scratch)  # Ray has put its own handler there
-        return driver.run(work.study, work.trials, work.past, reporter, work.deadline, scratch)
+        return driver.run(study_id, work.study, work.trials, work.past, reporter, work.deadline, scratch)
     except ray.exceptions.RayError as error:
         raise ConnectionError(f"Ray: {error}") from error
     finally:

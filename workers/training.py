@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -21,6 +22,8 @@ from workers.data import DataSet
 from workers.data.streams import Seeds
 from workers.models.mlp import Mlp
 from workers.problems import Split
+
+log = logging.getLogger(__name__)
 
 Metrics = dict[str, float | None]
 
@@ -40,9 +43,14 @@ def train(
     evaluation: Evaluation,
     device: torch.device,
     clock: Callable[[], float] = time.perf_counter,
+    at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], None] | None = None,
 ) -> Iterator[EpochReport]:
-    """Train all trials together; a member's metrics equal those of training it alone, to float tolerance."""
+    """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
+
+    `at_end` is given the trained cohort and its members that did not fail, before their final report.
+    """
     cohort = Cohort(trials, datasets.load(data).to(device), device)
+    log.info("%s", cohort)
     alive = dict(enumerate(trials))
     epochs = trials[0].training.epochs
     seconds = 0.0
@@ -53,12 +61,18 @@ def train(
         losses = cohort.problem.raw(losses)
         failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
         failed = {alive.pop(k).id: why for k, why in failures.items() if why}
+        for trial, why in failed.items():
+            log.warning("trial %s failed: %s", trial, why)
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
         shared = {"epoch": float(epoch), "seconds": seconds / len(trials)}
         metrics = {t.id: {**shared, **{m: _finite(c[k]) for m, c in columns.items()}} for k, t in alive.items()}
+        if last or not alive:
+            log.info("trained %d epochs in %.3g s, %d of %d trials to the end", epoch, seconds, len(alive), len(trials))
+        if last and alive and at_end:
+            at_end(cohort, alive)
         yield EpochReport(epoch, metrics, failed, last or not alive)
         if not alive:
             return
@@ -72,10 +86,10 @@ class Cohort:
         first = trials[0]
         latent = int(first.model.latent)  # type: ignore[arg-type]
         seeds = tuple(t.seed for t in trials)
-        self._split = Split(data, Seeds(seeds, device), first.training.batch_size)
+        self.split = Split(data, Seeds(seeds, device), first.training.batch_size)
         self.problem = problems.build(first.problem, latent)
-        self.model = self.problem.model(first.model, self._split)
-        steps = self.problem.steps(self._split)
+        self.model = self.problem.model(first.model, self.split)
+        steps = self.problem.steps(self.split)
         terms, epochs = self.problem.terms, first.training.epochs
         setting = weightings.Setting(terms, latent, device, seeds, steps, self.problem.raw, epochs)
         self.weighting = weightings.build([t.weighting for t in trials], setting)
@@ -92,13 +106,20 @@ class Cohort:
         spec = first.training.balance
         self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
 
+    def __str__(self) -> str:
+        data, _, batch_size = self.split
+        return (
+            f"{len(data.x_train)} training and {len(data.x_test)} test examples of {data.features} features, "
+            f"batches of {batch_size}; {self.model.encoder.flat.shape[1] + self.model.head.flat.shape[1]} weights each"
+        )
+
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
         if self._balance:
             self._balance.before_epoch(epoch)
         self.model.train(True)
-        for step, batch in enumerate(self.problem.batches(self._split, epoch)):
+        for step, batch in enumerate(self.problem.batches(self.split, epoch)):
             found = gradients.step(self.model, self.problem, self.weighting, batch)
             self.optimizer.step([found.encoder, found.head])
             self._shake(f"langevin/{epoch}/{step}")
@@ -108,7 +129,7 @@ class Cohort:
         if self._balance:
             self._balance.after_epoch(epoch)
         if self.weighting.needs_validation:
-            validation = self.problem.validate(self.model, self._split)
+            validation = self.problem.validate(self.model, self.split)
             if validation is not None:
                 self.weighting.after_epoch(self.problem.raw(torch.stack(losses)).mean(0), validation)
         return torch.stack(losses), torch.stack(weights)
@@ -120,14 +141,14 @@ class Cohort:
             return
         flats = (self.model.encoder.flat, self.model.head.flat)
         sizes = [flat.shape[1] for flat in flats]
-        seeds = self._split.seeds
+        seeds = self.split.seeds
         noise = seeds.spread(seeds.draw(stream, lambda g: torch.randn(sum(sizes), generator=g)))  # [K, P + Q]
         for flat, part in zip(flats, torch.split(noise, sizes, dim=1), strict=True):
             flat.addcmul_(part, deviation[:, None].to(flat))
 
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
         """What the problem measures after an epoch, per member, and how balanced the model is."""
-        columns = self.problem.evaluate(self.model, self._split, evaluation, epoch, last)
+        columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
         return {**columns, **self._balance.measure()} if self._balance else columns
 
 

@@ -42,8 +42,8 @@ def studies_table(studies: list[dict[str, Any]]) -> Table:
     return table
 
 
-def progress_view(study: dict[str, Any]) -> Table:
-    """One bar per arm, and the study's state in words."""
+def progress_view(study: dict[str, Any], width: int = 80) -> Table:
+    """One bar per arm, and the study's state in words; no bars on a narrow terminal."""
     head = Text(f"{study['name']}  ", style="bold")
     head.append(study["state"], style="not bold")
     if study["state"] == "queued" and study.get("queue_position"):
@@ -52,15 +52,14 @@ def progress_view(study: dict[str, Any]) -> Table:
         head.append(f" · {duration(study['eta_seconds'])} left", style="not bold")
     table = Table.grid(padding=(0, 2))
     rows = Table.grid(padding=(0, 2))
+    room = min(30, width - 54 - max(len(arm["name"]) for arm in study["arms"]))
     for i, arm in enumerate(study["arms"]):
         colour, counts = arm_style(i)[0], arm["counts"]
         done = counts["finished"] + counts["failed"]
         failed = f" · {counts['failed']} failed" if counts["failed"] else ""
-        rows.add_row(
-            Text(arm["name"], style=colour),
-            ProgressBar(total=1.0, completed=arm["progress"], width=30, complete_style=colour, finished_style=colour),
-            f"{done}/{counts['planned']} trials{failed} · hypervolume {number(arm['hypervolume'])}",
-        )
+        bar = ProgressBar(total=1.0, completed=arm["progress"], width=room, complete_style=colour, finished_style=colour)
+        words = f"{done}/{counts['planned']} trials{failed} · hypervolume {number(arm['hypervolume'])}"
+        rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)
     table.add_row(rows)
     return table

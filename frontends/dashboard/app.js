@@ -2,6 +2,7 @@
 
 import { onReachable } from "./api.js";
 import { h } from "./dom.js";
+import { shortcut, showShortcuts } from "./shortcuts.js";
 import { bindToggle } from "./theme.js";
 
 const page = document.getElementById("page");
@@ -16,7 +17,12 @@ onReachable((reached) => {
   banner.hidden = reached;
   banner.textContent = reached ? "" : "Connection lost. Trying again …";
 });
-bindToggle(document.getElementById("theme"));
+const theme = document.getElementById("theme");
+bindToggle(theme);
+document.getElementById("keys").addEventListener("click", showShortcuts);
+shortcut("s", "all studies", () => location.assign("/"));
+shortcut("n", "new study", () => location.assign("/new"));
+shortcut("d", "dark or light", () => theme.click());
 
 const path = location.pathname.replace(/\/+$/, "") || "/";
 const studyId = path.startsWith("/studies/") ? decodeURIComponent(path.slice("/studies/".length)) : null;

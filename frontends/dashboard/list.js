@@ -1,138 +1,167 @@
-// All studies, newest first, asked for again every two seconds while someone looks.
+// All studies, newest first, asked for again every two seconds while someone looks; several of them can be compared.
 
-import { get, newKey, Offline, postYaml } from "./api.js";
-import { h, keyed, setAttr, setText, swatch } from "./dom.js";
-import { ENDED, left, moment, stateWords } from "./format.js";
+import { choose, chosen } from "./address.js";
+import { get, Offline } from "./api.js";
+import { noStudyYet } from "./demo.js";
+import { h, setAttr, setText } from "./dom.js";
+import { ENDED } from "./format.js";
+import { matches, Rows } from "./list-rows.js";
+import { shortcut } from "./shortcuts.js";
 
-const DEMO = "beta-vs-mib-digits";
-const DEMO_WORDS =
-  "The demo compares twelve hand-picked βs with MIB’s automatic weights on the digits: 39 short trainings, about a minute.";
+export { progressBar, setProgress } from "./progress.js";
+
 const AWAY = "The service cannot be reached. This page goes on by itself once it is back.";
+const STATES = ["queued", "running", "paused", "finished", "failed", "cancelled"];
 const EVERY = 2000;
 const STEP = 50;
 const MOST = 1000;
+export const MOST_COMPARED = 6;
 
-const COLUMNS = [
-  ["Study", ""],
-  ["State", ""],
-  ["Progress", ""],
-  ["Trials", "num"],
-  ["Failed", "num"],
-  ["Arms", "wide"],
-  ["Created", "num wide"],
-];
+const asked = (name) => chosen(name) ?? "";
+const counted = (count) => (count === 1 ? "1 study" : `${count} studies`);
 
-export function progressBar() {
-  const says = { role: "progressbar", "aria-label": "progress", "aria-valuemin": 0, "aria-valuemax": 100 };
-  return h("div", { class: "progress", ...says }, h("div", {}));
+/** Text and state to filter by. */
+function filters(onText, onState) {
+  const text = h("input", { type: "search", id: "filter", placeholder: "name or arm", autocomplete: "off", value: asked("q") });
+  const states = STATES.map((state) => h("option", { value: state, selected: asked("state") === state }, state));
+  const state = h("select", {}, h("option", { value: "" }, "any state"), states);
+  text.addEventListener("input", () => onText(text.value));
+  state.addEventListener("change", () => onState(state.value));
+  const clear = () => {
+    text.value = state.value = "";
+    choose({ q: "", state: "" });
+  };
+  const hint = h("span", { class: "muted wide", "aria-hidden": "true" }, h("kbd", {}, "/"));
+  const element = h("div", { class: "filters", role: "search" }, h("label", {}, "Filter ", text), hint, h("label", {}, "State ", state));
+  return { text, state, clear, element };
 }
 
-export function setProgress(bar, study) {
-  const done = Math.round(100 * study.progress);
-  setAttr(bar, "aria-valuenow", done);
-  bar.dataset.state = study.state;
-  bar.firstElementChild.style.width = `${100 * study.progress}%`;
-}
+/** What is selected, kept in the address, and the bar that leads on from it. */
+class Selection {
+  constructor(onChange) {
+    this.ids = new Set(asked("selected").split(",").filter(Boolean).slice(0, MOST_COMPARED));
+    this.onChange = onChange;
+    this.words = h("span", { role: "status" });
+    this.link = h("a", { class: "primary-link" }, "Compare");
+    const clear = h("button", { type: "button", class: "link", onclick: () => this.#set([]) }, "Clear");
+    this.element = h("div", { class: "selection" }, this.words, this.link, clear);
+    this.show();
+  }
 
-function makeRow(study) {
-  const arms = study.arms.map((arm) => h("span", { class: "arm" }, swatch(arm), arm.name));
-  return h(
-    "tr",
-    {},
-    h("th", { scope: "row" }, h("a", { href: `/studies/${encodeURIComponent(study.id)}` }, study.name)),
-    h("td", { class: "state" }),
-    h("td", { class: "bar-cell" }, progressBar(), h("span", { class: "muted eta" })),
-    h("td", { class: "num trials-cell" }),
-    h("td", { class: "num failed-cell" }),
-    h("td", { class: "wide arms-cell" }, arms),
-    h("td", { class: "num wide", title: study.created_at }, moment(study.created_at)),
-  );
-}
+  toggle(id, chosen) {
+    this.#set(chosen ? [...this.ids, id] : [...this.ids].filter((other) => other !== id));
+  }
 
-function updateRow(row, study) {
-  const [, state, bar, trials, failed] = row.children;
-  const words = study.state === "running" ? "running" : stateWords(study);
-  setText(state, words);
-  state.dataset.state = study.state;
-  setAttr(state, "title", study.reason);
-  setProgress(bar.firstElementChild, study);
-  const share = `${Math.round(100 * study.progress)} %`;
-  setText(bar.lastElementChild, study.eta_seconds === null ? share : `${share} · ${left(study.eta_seconds)}`);
-  setText(trials, `${study.counts.finished}/${study.counts.planned}`);
-  setText(failed, String(study.counts.failed));
-  failed.classList.toggle("bad", study.counts.failed > 0);
-}
+  #set(ids) {
+    this.ids = new Set(ids.slice(0, MOST_COMPARED));
+    choose({ selected: ids.join(",") });
+    this.show();
+    this.onChange();
+  }
 
-async function runDemo() {
-  const { presets } = await get("/api/presets");
-  const preset = presets.find((candidate) => candidate.name === DEMO) ?? presets[0];
-  const study = await postYaml("/api/studies", preset.text, { "Idempotency-Key": newKey() });
-  location.assign(`/studies/${study.id}`);
-}
+  get isFull() {
+    return this.ids.size >= MOST_COMPARED;
+  }
 
-function emptyState() {
-  const problem = h("p", { class: "bad", role: "alert" });
-  const button = h("button", { type: "button", class: "primary" }, "Run the demo study");
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    problem.textContent = "";
-    try {
-      await runDemo();
-    } catch (error) {
-      problem.textContent = error.message;
-      button.disabled = false;
-    }
-  });
-  return h(
-    "section",
-    { class: "empty" },
-    h("h2", {}, "No study yet"),
-    h("p", {}, "A study trains the same model with several ways of weighting its losses and draws their Pareto fronts as they grow."),
-    h("p", { class: "muted" }, DEMO_WORDS),
-    h("p", { class: "row" }, button, h("a", { href: "/new" }, "Write your own study")),
-    problem,
-  );
+  show() {
+    const count = this.ids.size;
+    this.element.hidden = count === 0;
+    const more = count === 1 ? ", select another to compare" : this.isFull ? ", which is the most" : "";
+    setText(this.words, `${counted(count)} selected${more}`);
+    this.link.hidden = count < 2;
+    setAttr(this.link, "href", `/compare?studies=${[...this.ids].map(encodeURIComponent).join(",")}`);
+  }
 }
 
 export async function showList(page) {
   document.title = "Studies – Paretoscope";
-  const body = h("tbody");
-  const heads = COLUMNS.map(([title, kind]) => h("th", { scope: "col", class: kind }, title));
-  const table = h("table", { class: "studies" }, h("thead", {}, h("tr", {}, heads)), body);
-  const summary = h("p", { class: "muted" });
-  const more = h("button", { type: "button", hidden: true }, "Show older studies");
-  const list = h("section", { hidden: true }, h("h1", {}, "Studies"), summary, h("div", { class: "scroll" }, table), more);
-  const empty = emptyState();
-  empty.hidden = true;
-  const problem = h("p", { class: "bad", role: "alert", hidden: true });
-  const waiting = h("p", { class: "muted" }, "Loading …");
-  page.replaceChildren(waiting, list, empty, problem);
-
+  let studies = [];
+  let next = null;
   let limit = STEP;
   let timer = null;
+  let round = 0;
+
+  const filter = filters(
+    (text) => {
+      choose({ q: text.trim() });
+      show();
+    },
+    (state) => {
+      choose({ state });
+      refresh();
+    },
+  );
+  const selection = new Selection(() => show());
+  const rows = new Rows({
+    onSelect: (id, chosen) => selection.toggle(id, chosen),
+    onSort: (sort) => {
+      choose({ sort });
+      show();
+    },
+    isSelected: (id) => selection.ids.has(id),
+    isFull: () => selection.isFull,
+  });
+  const summary = h("p", { class: "muted" });
+  const more = h("button", { type: "button", hidden: true }, "Show older studies");
+  const noMatch = h("p", {});
+  const all = h("button", { type: "button" }, "Show all studies");
+  const none = h("div", { class: "no-match", hidden: true }, noMatch, all);
+  const head = h("div", { class: "list-head" }, h("h1", {}, "Studies"), summary, filter.element);
+  const list = h("section", { class: "list", hidden: true }, head, rows.element, none, more);
+  const empty = noStudyYet();
+  const problem = h("p", { class: "bad", role: "alert", hidden: true });
+  const waiting = h("p", { class: "muted" }, "Loading …");
+  page.replaceChildren(waiting, list, empty, problem, selection.element);
+  shortcut("/", "go to the filter", () => {
+    filter.text.focus();
+    filter.text.select();
+  });
+
+  function show() {
+    const text = asked("q");
+    const state = asked("state");
+    const found = text ? studies.filter((study) => matches(study, text)) : studies;
+    rows.show(found, asked("sort"));
+    const active = found.filter((study) => !ENDED.includes(study.state)).length;
+    const reach = text ? `${found.length} of ${counted(studies.length)}` : counted(found.length);
+    setText(summary, `${reach}${next && !text ? " shown" : ""}, ${active} queued or running`);
+    const isEmpty = studies.length === 0 && !state;
+    list.hidden = isEmpty;
+    empty.hidden = !isEmpty;
+    rows.element.hidden = found.length === 0;
+    none.hidden = found.length > 0;
+    const what = [text && `has “${text}” in its name or arms`, state && `is ${state}`].filter(Boolean).join(" and ");
+    setText(noMatch, `No study${next ? ` of the newest ${limit}` : ""} ${what}.`);
+    more.hidden = next === null || limit >= MOST;
+  }
+
   async function refresh() {
     clearTimeout(timer);
     if (document.hidden) return;
+    const mine = ++round;
     try {
-      const { studies, next } = await get(`/api/studies?limit=${limit}`);
-      keyed(body, studies, (study) => study.id, makeRow, updateRow);
-      const active = studies.filter((study) => !ENDED.includes(study.state)).length;
-      const count = studies.length === 1 ? "1 study" : `${studies.length} studies`;
-      setText(summary, `${count}${next ? " shown" : ""}, ${active} queued or running`);
-      list.hidden = studies.length === 0;
-      empty.hidden = studies.length > 0;
-      more.hidden = next === null || limit >= MOST;
+      const state = STATES.includes(asked("state")) ? `&state=${asked("state")}` : "";
+      const answer = await get(`/api/studies?limit=${limit}${state}`);
+      if (mine !== round) return;
+      ({ studies, next } = answer);
+      show();
       problem.hidden = true;
     } catch (error) {
-      problem.hidden = error instanceof Offline && !list.hidden;
+      if (mine !== round) return;
+      problem.hidden = error instanceof Offline && !list.hidden; // the banner says it
       problem.textContent = error instanceof Offline ? AWAY : `The studies could not be read: ${error.message}`;
-    } finally {
-      waiting.hidden = true;
     }
+    waiting.hidden = true;
     timer = setTimeout(refresh, EVERY);
   }
+
   more.addEventListener("click", () => {
     limit = Math.min(MOST, limit + STEP);
+    refresh();
+  });
+  all.addEventListener("click", () => {
+    filter.clear();
+    filter.text.focus();
     refresh();
   });
   document.addEventListener("visibilitychange", refresh);

@@ -1,120 +1,228 @@
-// A new study: from a preset or an old study, checked while it is written.
+// A new study: from nothing, a preset or an old study; written as a form or as YAML, checked while it is written.
 
+import { choose, chosen } from "./address.js";
 import { get, newKey, postYaml, studyPath } from "./api.js";
+import { Checked } from "./checked.js";
 import { h, setText } from "./dom.js";
+import { forgetDraft, keepDraft, keptDraft } from "./drafts.js";
 import { Editor } from "./editor.js";
-import { plural } from "./format.js";
-import { toYaml } from "./yaml.js";
+import { StudyForm } from "./form.js";
+import { EMPTY, oneTrial, withoutDefaults } from "./sources.js";
+import { commentAbove, toYaml } from "./yaml.js";
 
 const PAUSE = 400;
+const AGAIN = 2000;
 const FIRST = "beta-vs-mib-digits"; // what the demo runs
+const EMPTY_NAME = "empty";
+
+/** {key, label, text, doc} for everything a reader can start from; the old study or trial of the address first. */
+async function readSources(catalog, presets) {
+  const [from, trialId] = [chosen("from"), chosen("trial")];
+  const found = [];
+  if (from) {
+    const study = await get(studyPath(from));
+    const trial = trialId ? await get(`${studyPath(from)}/trials/${encodeURIComponent(trialId)}`) : null;
+    const spec = withoutDefaults(trial ? oneTrial(study.spec, trial) : study.spec, catalog);
+    const doc = trial
+      ? `One trial of ${study.name}, arm ${trial.arm}, seed ${trial.seed}: every value fixed as it was.`
+      : `The spec of ${study.name}, without what is default anyway. That study stays as it is.`;
+    found.push({ key: `from:${from}:${trialId ?? ""}`, label: `${trial ? "trial" : "study"}: ${study.name}`, text: toYaml(spec), doc });
+  }
+  found.push({ key: EMPTY_NAME, label: "an empty study", text: toYaml(EMPTY), doc: "A small study to be changed: a grid of βs beside MIB." });
+  return [...found, ...presets.map(({ name, text, doc }) => ({ key: name, label: `preset: ${name}`, text, doc }))];
+}
+
+/** Two ways to see one study; the pressed one is open. */
+function viewSwitch(onView) {
+  const buttons = [["form", "Form"], ["yaml", "YAML"]].map(([view, label]) =>
+    h("button", { type: "button", "data-view": view, onclick: () => onView(view) }, label),
+  );
+  const show = (view) => buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.view === view)));
+  return { element: h("div", { class: "switch", role: "group", "aria-label": "Written as" }, buttons), show };
+}
+
+class NewStudy {
+  constructor(page, catalog, sources) {
+    this.sources = sources;
+    this.key = newKey();
+    this.asked = 0;
+    this.editor = new Editor({ label: "The study as YAML", onInput: () => this.#written(this.editor.value) });
+    this.form = new StudyForm({ catalog, onChange: (spec) => this.#formed(spec) });
+    this.checked = new Checked({
+      onLine: (line) => this.editor.goTo(line),
+      onField: (path) => this.form.goTo(path),
+      isForm: () => this.view === "form",
+    });
+    this.start = h("select", {}, sources.map(({ key, label }) => h("option", { value: key }, label)));
+    this.start.addEventListener("change", () => this.#choose(this.start.value));
+    this.views = viewSwitch((view) => this.#show(view));
+    this.doc = h("p", { class: "muted doc" });
+    this.restored = h("p", { class: "restored", role: "status", hidden: true });
+    this.unreadable = h("p", { class: "unreadable", hidden: true });
+    this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Run this study");
+    const written = h("div", { class: "written" }, this.unreadable, this.form.element, this.editor.element);
+    const element = h(
+      "form",
+      { class: "new", novalidate: true },
+      h("div", { class: "panel-head" }, h("h1", {}, "New study"), h("label", {}, "Start from ", this.start), this.views.element),
+      this.doc,
+      this.restored,
+      h("div", { class: "new-grid" }, written, h("div", { class: "new-side" }, this.checked.element, h("p", {}, this.submit))),
+    );
+    element.addEventListener("submit", (event) => this.#run(event));
+    page.replaceChildren(element);
+  }
+
+  open() {
+    this.view = chosen("view") === "yaml" ? "yaml" : "form";
+    const asked = chosen("from") ? this.sources[0].key : (chosen("preset") ?? FIRST);
+    const source = this.sources.find(({ key }) => key === asked) ?? this.sources.find(({ key }) => key === FIRST) ?? this.sources[0];
+    this.#put(source, keptDraft(source.key));
+    this.#show(this.view);
+  }
+
+  #choose(key) {
+    const isOld = key.startsWith("from:");
+    if (!isOld) choose({ from: null, trial: null, preset: key });
+    else {
+      const [, from, trial] = key.split(":");
+      choose({ from, trial, preset: null });
+    }
+    this.#put(this.sources.find((source) => source.key === key), null);
+    this.#show(this.view);
+  }
+
+  /** The source's own text, or what was written on top of it before a reload. */
+  #put(source, draft) {
+    this.source = source;
+    this.start.value = source.key;
+    this.spec = null;
+    this.text = this.editor.value = draft ?? source.text;
+    setText(this.doc, source.doc);
+    this.restored.hidden = draft === null;
+    if (draft === null) keepDraft(source.key, this.text, this.text);
+    else this.restored.replaceChildren("Restored what was written here before the page was loaded again. ", this.#startOver());
+    this.key = newKey();
+    this.#check();
+  }
+
+  #startOver() {
+    return h("button", { type: "button", class: "link", onclick: () => this.#choose(this.source.key) }, "Start over");
+  }
+
+  #show(view) {
+    this.view = view;
+    choose({ view: view === "form" ? null : view });
+    this.views.show(view);
+    this.editor.element.hidden = view !== "yaml";
+    this.#showForm();
+    this.checked.redraw();
+  }
+
+  /** The form of the text as it was last checked; it waits for the check where the text is newer. */
+  #showForm() {
+    const isForm = this.view === "form";
+    const isKnown = this.checkedText === this.text;
+    this.unreadable.hidden = !(isForm && isKnown && this.spec === null);
+    this.form.element.hidden = !isForm || this.spec === null;
+    if (!isForm || this.spec === null || this.formText === this.text) return;
+    this.formText = this.text;
+    this.form.show(this.spec);
+  }
+
+  #formed(spec) {
+    this.spec = spec;
+    this.text = this.formText = commentAbove(this.text) + toYaml(spec);
+    this.editor.value = this.text;
+    this.#changed();
+  }
+
+  #written(text) {
+    this.text = text;
+    this.spec = null;
+    this.#changed();
+  }
+
+  #changed() {
+    keepDraft(this.source.key, this.text, this.source.text);
+    this.asked += 1;
+    this.key = newKey();
+    this.submit.disabled = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#check(), PAUSE);
+  }
+
+  async #check() {
+    clearTimeout(this.timer);
+    const mine = ++this.asked;
+    const { text } = this;
+    try {
+      const answer = await postYaml("/api/studies/check", text);
+      if (mine === this.asked) this.#learn(answer, text);
+    } catch (error) {
+      if (mine !== this.asked) return;
+      this.submit.disabled = true;
+      if (error.status === undefined) {
+        this.checked.unreachable();
+        this.timer = setTimeout(() => this.#check(), AGAIN);
+      } else this.#showErrors(error);
+    }
+  }
+
+  #learn(answer, text) {
+    this.checkedText = text;
+    this.spec ??= answer.spec;
+    this.submit.disabled = !answer.valid;
+    if (answer.valid) {
+      this.form.learn(answer);
+      this.checked.showCount(answer);
+      this.#mark([]);
+    } else this.#showErrors(answer.error);
+    if (answer.spec === null) this.#sayUnreadable(answer.error);
+    this.#showForm();
+    if (answer.valid) this.form.learn(answer);
+  }
+
+  #sayUnreadable(error) {
+    const back = h("button", { type: "button", class: "link", onclick: () => this.#show("yaml") }, "Correct it as YAML");
+    this.unreadable.replaceChildren(`The form cannot show it: ${error.message}. `, back);
+  }
+
+  #showErrors(error) {
+    this.#mark(this.checked.showErrors(error));
+  }
+
+  #mark(details) {
+    this.editor.mark(details);
+    this.form.mark(details);
+  }
+
+  async #run(event) {
+    event.preventDefault();
+    if (this.submit.disabled) return;
+    this.submit.disabled = true;
+    try {
+      const study = await postYaml("/api/studies", this.text, { "Idempotency-Key": this.key });
+      forgetDraft();
+      location.assign(`/studies/${study.id}`);
+    } catch (error) {
+      this.#showErrors(error);
+      this.submit.disabled = error.status === 422;
+    }
+  }
+}
 
 export async function showNew(page) {
   document.title = "New study – Paretoscope";
-  const from = new URLSearchParams(location.search).get("from");
-  const status = h("p", { class: "check-words" });
-  const list = h("ul", { class: "errors" });
-  const box = h("div", { id: "check", class: "check", role: "status" }, status, list);
-  const submit = h("button", { type: "submit", class: "primary", disabled: true }, "Run this study");
-  const preset = h("select", {});
-  const doc = h("p", { class: "muted doc" });
-  const editor = new Editor({ label: "The study as YAML", onInput: () => changed() });
-  const form = h(
-    "form",
-    { class: "new" },
-    h("div", { class: "panel-head" }, h("h1", {}, "New study"), h("label", {}, "Start from ", preset)),
-    doc,
-    h("div", { class: "new-grid" }, editor.element, h("div", { class: "new-side" }, box, h("p", {}, submit))),
-  );
-  page.replaceChildren(form);
-
-  let timer = null;
-  let asked = 0;
-  let key = newKey();
-
-  function showErrors(error) {
-    const details = error.details?.length ? error.details : [{ path: "", message: error.message }];
-    setText(status, details.length === 1 ? "One thing to correct" : `${details.length} things to correct`);
-    status.className = "check-words bad";
-    list.replaceChildren(
-      ...details.map((detail) => {
-        const text = [detail.path && h("code", {}, detail.path), detail.path ? ": " : "", detail.message];
-        if (!detail.line) return h("li", {}, text);
-        const jump = h("button", { type: "button", class: "link", onclick: () => editor.goTo(detail.line) }, `line ${detail.line}`);
-        return h("li", {}, jump, " ", text);
-      }),
-    );
-    editor.mark(details);
-  }
-
-  function showCount({ trials, arms }) {
-    setText(status, `${plural(trials, "trial")} in ${plural(arms.length, "arm")}`);
-    status.className = "check-words";
-    const rows = arms.map((arm) => h("li", {}, `${arm.name}: ${plural(arm.trials, "trial")}`));
-    list.replaceChildren(...rows);
-    editor.mark([]);
-  }
-
-  async function check() {
-    const mine = ++asked;
-    try {
-      const answer = await postYaml("/api/studies/check", editor.value);
-      if (mine !== asked) return;
-      submit.disabled = !answer.valid;
-      if (answer.valid) showCount(answer);
-      else showErrors(answer.error);
-    } catch (error) {
-      if (mine !== asked) return;
-      submit.disabled = true;
-      if (error.status === undefined) {
-        setText(status, "Not checked: the service cannot be reached.");
-        list.replaceChildren();
-        timer = setTimeout(check, 2000);
-      } else showErrors(error);
-    }
-  }
-
-  function changed() {
-    asked += 1;
-    key = newKey();
-    clearTimeout(timer);
-    timer = setTimeout(check, PAUSE);
-  }
-
-  function put(text, words) {
-    editor.value = text;
-    setText(doc, words);
-    clearTimeout(timer);
-    check();
-  }
-
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    try {
-      const study = await postYaml("/api/studies", editor.value, { "Idempotency-Key": key });
-      location.assign(`/studies/${study.id}`);
-    } catch (error) {
-      showErrors(error);
-      submit.disabled = error.status === 422;
-    }
-  });
-
+  page.replaceChildren(h("p", { class: "muted" }, "Loading …"));
   try {
-    const { presets } = await get("/api/presets");
-    const source = from ? await get(studyPath(from)) : null;
-    preset.append(
-      ...(source ? [h("option", { value: "" }, `study: ${source.name}`)] : []),
-      ...presets.map(({ name }) => h("option", { value: name, selected: !source && name === FIRST }, `preset: ${name}`)),
-    );
-    const load = () => {
-      const chosen = presets.find(({ name }) => name === preset.value);
-      if (chosen) put(chosen.text, chosen.doc);
-      else put(toYaml(source.spec), `The spec of ${source.name}, every default written out. That study stays as it is.`);
-    };
-    preset.addEventListener("change", load);
-    load();
+    const [catalog, { presets }] = await Promise.all([get("/api/catalog"), get("/api/presets")]);
+    const study = new NewStudy(page, catalog, await readSources(catalog, presets));
+    study.open();
   } catch (error) {
-    showErrors(error);
+    const words = error.status === 404 ? "There is no such study or trial to start from" : "The page could not be made";
+    const back = h("p", {}, h("a", { href: "/new" }, "Start from a preset"));
+    page.replaceChildren(h("section", { class: "empty" }, h("h2", {}, words), h("p", {}, error.message), back));
+    if (error.status === undefined) setTimeout(() => showNew(page), AGAIN);
   }
 }

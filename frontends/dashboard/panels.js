@@ -1,51 +1,68 @@
-// The further figures of a study, each in a panel of its own; what they show is fetched when they come into view.
+// The figures of a study, each in a panel with the choices the service offers; what they show is fetched in view.
 
 import { studyPath } from "./api.js";
+import { allChosen, chosen, choose } from "./address.js";
 import { h } from "./dom.js";
 import { FigurePanel } from "./figures.js";
-import { capital, metricLabel } from "./format.js";
 
-const MAIN = ["information-plane", "pareto-front"];
-const ROWS = ["accuracy-by-method", "convergence"];
+const ROWS = ["accuracy-by-method", "convergence", "robustness"];
 const ROW_HEIGHT = 36;
-const ACCURACY = /^(accuracy(_.+)?|robust_(?!images$).+)$/;
+const THRESHOLD = { type: "number", min: "0.01", max: "1", step: "0.01", placeholder: "auto" };
 
-/** Which accuracy the rows show; nothing to choose where there is only one. */
-function accuracySelect(metrics, onChange) {
-  const known = [...metrics.values()].filter((metric) => ACCURACY.test(metric.name));
-  const select = h("select", { onchange: onChange }, known.map((metric) => h("option", { value: metric.name }, metricLabel(metric))));
-  return { select, element: known.length > 1 ? h("label", {}, "of ", select) : null };
+/** The main figures' axes are plain (`x`), those of others carry the figure's name (`convergence.x`). */
+const keyOf = (figure, control) => (figure.name === "pareto-front" ? control.param : `${figure.name}.${control.param}`);
+
+/** A field for one choice: a select, or a number where there is nothing to list. */
+function field(control, held, onChange) {
+  if (control.kind === "number") {
+    const input = h("input", { ...THRESHOLD, value: held ?? "" });
+    input.addEventListener("change", () => input.reportValidity() && onChange());
+    return input;
+  }
+  const wanted = control.options.some(([value]) => value === held) ? held : control.default;
+  const options = control.options.map(([value, label]) => h("option", { value, selected: value === wanted }, label));
+  return h("select", { onchange: onChange }, options);
 }
 
-/** An accuracy to reach; empty: the service's own choice, which the subtitle states. */
-function thresholdInput(onChange) {
-  const input = h("input", { type: "number", min: "0.01", max: "1", step: "0.01", placeholder: "auto", onchange: onChange });
-  return { input, element: h("label", {}, "at least ", input) };
-}
-
-/** Panels for the figures that this study has something for, beside the two main ones. `again(panel)` fetches anew. */
-export function furtherPanels(study, metrics, onPick, again) {
-  return study.figures.filter((name) => !MAIN.includes(name)).map((name) => {
-    const path = `${studyPath(study.id)}/figures/${name}`;
-    const title = capital(name.replaceAll("-", " "));
-    const isRows = ROWS.includes(name);
-    const accuracy = isRows ? accuracySelect(metrics, () => again(panel)) : null;
-    const threshold = name === "convergence" ? thresholdInput(() => threshold.input.reportValidity() && again(panel)) : null;
-    const address = () => {
-      const query = new URLSearchParams();
-      if (threshold?.input.value) query.set("x", threshold.input.value);
-      if (accuracy?.select.value) query.set("y", accuracy.select.value);
-      return `${path}?${query}`;
-    };
-    const controls = [threshold?.element, accuracy?.element].filter(Boolean);
-    const panel = new FigurePanel({
-      title,
-      address,
-      filename: `${study.name} ${title.toLowerCase()}`,
-      controls: controls.length ? [h("div", { class: "selects" }, controls)] : [],
-      height: isRows ? ROW_HEIGHT * study.arms.length + 80 : 0,
-      onPick,
-    });
-    return panel;
+/** Fields for a figure's controls; several of one param (two arms) are sent in their order. */
+function fieldsOf(figure, onChange) {
+  const seen = {};
+  return figure.controls.map((control) => {
+    const key = keyOf(figure, control);
+    const place = (seen[key] = (seen[key] ?? -1) + 1);
+    const held = place ? allChosen(key)[place] : chosen(key);
+    return { control, key, input: field(control, held, onChange) };
   });
+}
+
+/** One panel per figure; `again(panel)` fetches it anew. */
+export function figurePanel(study, figure, { onPick, brush, again }) {
+  const fields = fieldsOf(figure, () => {
+    const values = {};
+    for (const { key, control, input } of fields) {
+      const changed = input.value !== control.default;
+      const many = fields.filter((other) => other.key === key).length > 1;
+      if (many) (values[key] ??= []).push(input.value);
+      else values[key] = changed ? input.value : null;
+    }
+    choose(values);
+    again(panel);
+  });
+  const address = () => {
+    const query = new URLSearchParams();
+    for (const { control, input } of fields) if (input.value) query.append(control.param, input.value);
+    return `${studyPath(study.id)}/figures/${figure.name}?${query}`;
+  };
+  const labels = fields.map(({ control, input }) => h("label", {}, `${control.label} `, input));
+  const panel = new FigurePanel({
+    name: figure.name,
+    title: figure.title,
+    address,
+    filename: `${study.name} ${figure.title.toLowerCase()}`,
+    controls: labels.length ? [h("div", { class: "selects" }, labels)] : [],
+    height: ROWS.includes(figure.name) ? ROW_HEIGHT * study.arms.length + 80 : 0,
+    onPick,
+    brush,
+  });
+  return panel;
 }

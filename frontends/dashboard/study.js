@@ -1,70 +1,28 @@
-// One study: its state, a verdict, the information plane and the front as they grow, arms, further figures, trials, spec.
+// One study: its state, a verdict, the information plane and the front as they grow, arms, and tabs for the rest.
 
-import { get, post, remove, studyPath } from "./api.js";
+import { get, studyPath } from "./api.js";
+import { chosen } from "./address.js";
 import { ArmsTable } from "./arms.js";
-import { confirmed, h, setText } from "./dom.js";
-import { FigurePanel } from "./figures.js";
-import { capital, ENDED, metricLabel, plural, stateWords } from "./format.js";
-import { progressBar, setProgress } from "./list.js";
+import { Brush } from "./brush.js";
+import { h, setText } from "./dom.js";
+import { plural } from "./format.js";
 import { Live } from "./live.js";
-import { furtherPanels } from "./panels.js";
+import { figurePanel } from "./panels.js";
+import { shortcut } from "./shortcuts.js";
+import { specPanel } from "./spec.js";
+import { StudyHead } from "./study-head.js";
+import { Tabs } from "./tabs.js";
 import { TrialDrawer } from "./trial.js";
 import { TrialsTable } from "./trials.js";
-import { verdict } from "./verdict.js";
-import { toYaml } from "./yaml.js";
 
-const MOST_TRIALS = 20_000;
+const GROUPS = [
+  ["cost", "Cost"], ["sensitivity", "Sensitivity"], ["robustness", "Robustness"], ["curves", "Curves"],
+  ["weights", "Weights"], ["codes", "Codes"], ["runs", "Runs"],
+];
 
 function showMissing(page, title, message) {
   const back = h("p", {}, h("a", { href: "/" }, "All studies"));
   page.replaceChildren(h("section", { class: "empty" }, h("h2", {}, title), h("p", {}, message), back));
-}
-
-/** Name, state in words, progress, and what can be done with the study. */
-class Head {
-  constructor(study) {
-    const path = studyPath(study.id);
-    this.state = h("p", { class: "state" });
-    this.reason = h("p", { class: "reason" });
-    this.bar = progressBar();
-    this.cancel = confirmed({
-      label: "Cancel",
-      question: "Cancel this study? Its results are kept.",
-      yes: "Cancel the study",
-      no: "Keep it",
-      act: async () => this.show(await post(`${path}/cancel`)),
-    });
-    this.remove = confirmed({
-      label: "Delete",
-      question: "Delete this study and all its results?",
-      yes: "Delete the study",
-      no: "Keep it",
-      act: async () => {
-        await remove(path);
-        location.assign("/");
-      },
-    });
-    const again = h("a", { href: `/new?from=${encodeURIComponent(study.id)}` }, "Run again, changed");
-    const actions = h("div", { class: "actions" }, again, this.cancel, this.remove);
-    const title = h("div", { class: "title" }, h("h1", {}, study.name), this.state);
-    this.element = h("div", { class: "study-head" }, title, actions, this.bar, this.reason);
-    this.show(study);
-  }
-
-  show(study) {
-    const words = stateWords(study);
-    setText(this.state, words);
-    this.state.dataset.state = study.state;
-    setText(this.reason, capital(study.reason ?? ""));
-    setProgress(this.bar, study);
-    const ended = ENDED.includes(study.state);
-    this.cancel.hidden = ended;
-    this.remove.hidden = !ended;
-    const short = study.state === "running" ? `${study.counts.finished}/${study.counts.planned}` : study.state;
-    document.title = `${short} · ${study.name} – Paretoscope`;
-    if (this.announced !== study.state) setText(document.getElementById("announce"), `The study is ${words.split(" · ")[0]}.`);
-    this.announced = study.state;
-  }
 }
 
 /** The verdict, and beneath it what failed and where to see it. */
@@ -79,7 +37,7 @@ class Verdict {
   }
 
   async show(comparison) {
-    setText(this.sentence, verdict(comparison));
+    setText(this.sentence, comparison.verdict);
     const failed = comparison.arms.reduce((sum, arm) => sum + arm.counts.failed, 0);
     if (failed === this.failed) return;
     this.failed = failed;
@@ -89,82 +47,84 @@ class Verdict {
   }
 }
 
-/** Two selects; the choice stands in the address, so that a link shows the same front. */
-function metricSelects(study, metrics, onChange) {
-  const query = new URLSearchParams(location.search);
-  const [first, second] = study.spec.objectives.map((objective) => objective.metric);
-  const make = (name, fallback) => {
-    const wanted = metrics.has(query.get(name)) ? query.get(name) : fallback;
-    const option = (metric) => h("option", { value: metric.name, selected: metric.name === wanted }, metricLabel(metric));
-    const select = h("select", {}, [...metrics.values()].map(option));
-    select.addEventListener("change", () => {
-      const now = new URLSearchParams(location.search);
-      now.set(name, select.value);
-      history.replaceState(null, "", `?${now}`);
-      onChange();
-    });
-    return select;
-  };
-  const [x, y] = [make("x", first), make("y", second)];
-  return { x, y, element: h("div", { class: "selects" }, h("label", {}, "x ", x), h("label", {}, "y ", y)) };
+/** Two figures stand above the tabs: the main ones, or the front and the first of the others. */
+function arranged(figures) {
+  const main = figures.filter((figure) => figure.group === "main");
+  const beside = main.length < 2 ? figures.filter((figure) => figure.name === "accuracy-by-method") : [];
+  const above = [...main, ...beside];
+  const below = figures.filter((figure) => !above.includes(figure));
+  return { above, tabs: GROUPS.map(([name, title]) => ({ name, title, figures: below.filter((f) => f.group === name) })).filter((tab) => tab.figures.length) };
+}
+
+async function readStudy(page, id, again) {
+  try {
+    return await get(studyPath(id));
+  } catch (error) {
+    if (error.status === 404) showMissing(page, "There is no such study", `No study has the id ${id}. It may have been deleted.`);
+    else showMissing(page, "The study could not be read", error.message);
+    if (error.status === undefined) setTimeout(again, 2000);
+    return null;
+  }
 }
 
 export async function showStudy(page, id, showCrumbs) {
   const path = studyPath(id);
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", {}, id));
   page.replaceChildren(h("p", { class: "muted" }, "Loading …"));
-  let study;
-  try {
-    study = await get(path);
-  } catch (error) {
-    if (error.status === 404) return showMissing(page, "There is no such study", `No study has the id ${id}. It may have been deleted.`);
-    showMissing(page, "The study could not be read", error.message);
-    if (error.status === undefined) setTimeout(() => showStudy(page, id, showCrumbs), 2000);
-    return;
-  }
+  const study = await readStudy(page, id, () => showStudy(page, id, showCrumbs));
+  if (!study) return;
   const metrics = new Map(study.metrics.map((metric) => [metric.name, metric]));
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
-  const head = new Head(study);
+  const head = new StudyHead(study);
   const gone = () => showMissing(page, "This study was deleted", "Someone deleted it while this page was open.");
   const live = new Live(study, (fresh) => head.show(fresh), gone);
+  const followed = new Map(); // figure panels and the live panels that fetch them
+  const again = (panel) => live.again(followed.get(panel));
+  const brush = new Brush();
   const drawer = new TrialDrawer(study, metrics, () => select(null));
-  const trials = new TrialsTable(study, metrics, pick);
-  const notice = new Verdict(study, () => trials.filterState("failed"));
+  const trials = new TrialsTable(study, metrics, { onPick: pick, onChange: () => again(trials), brush });
+  const notice = new Verdict(study, () => openTrials(() => trials.filterState("failed")));
   const arms = new ArmsTable(study, metrics);
-  const selects = metricSelects(study, metrics, () => live.again(frontPanel));
-  const plane = new FigurePanel({
-    title: "Information plane",
-    address: () => `${path}/figures/information-plane`,
-    filename: `${study.name} information plane`,
-    onPick: pick,
-  });
-  const front = new FigurePanel({
-    title: "Pareto front",
-    address: () => `${path}/figures/pareto-front?x=${selects.x.value}&y=${selects.y.value}`,
-    filename: `${study.name} Pareto front`,
-    controls: [selects.element],
-    onPick: pick,
-  });
-  const spec = h("details", { class: "spec" }, h("summary", {}, "Spec"), h("pre", { tabindex: "0" }, toYaml(study.spec)));
-  const hasPlane = study.figures.includes("information-plane");
-  const further = furtherPanels(study, metrics, pick, (panel) => live.again(furtherLive.get(panel)));
-  const elements = [...(hasPlane ? [plane] : []), front, ...further].map((panel) => panel.element);
+  const { above, tabs } = arranged(study.figures);
+  const panelOf = (figure) => figurePanel(study, figure, { onPick: pick, brush, again });
+  const mainPanels = above.map(panelOf);
+  const grouped = tabs.map((tab) => ({ ...tab, panels: tab.figures.map(panelOf) }));
+  const panels = [...mainPanels, ...grouped.flatMap((tab) => tab.panels)];
+  const grid = (members) => h("div", { class: "figures" }, members.map((panel) => panel.element));
+  const tabbed = new Tabs(
+    [
+      ...grouped.map((tab) => ({ name: tab.name, title: tab.title, element: grid(tab.panels) })),
+      { name: "trials", title: "Trials", element: trials.element },
+      { name: "spec", title: "Spec and methods", element: specPanel(study) },
+    ],
+    "More about this study",
+    () => panels.forEach((panel) => panel.draw()),
+  );
   page.style.setProperty("--arms", study.arms.length); // their table and legends take height from the start
-  const figures = h("div", { class: "figures" }, elements.slice(0, 2));
-  const below = h("div", { class: "figures further" }, elements.slice(2));
-  page.replaceChildren(head.element, notice.element, figures, arms.element, below, trials.element, spec, drawer.element);
+  page.replaceChildren(head.element, notice.element, grid(mainPanels), brush.element, arms.element, tabbed.element, drawer.element);
 
+  function openTrials(then) {
+    tabbed.open("trials");
+    then();
+  }
   function select(trial) {
     trials.select(trial);
-    for (const panel of [plane, front, ...further]) panel.select(trial);
+    for (const panel of panels) panel.select(trial);
   }
   function pick(trial) {
     drawer.open(trial);
     select(trial);
     live.again(drawerPanel);
   }
+  function step(by) {
+    const next = trials.neighbour(by);
+    if (next) pick(next);
+  }
 
+  brush.list.addEventListener("click", () => openTrials(() => trials.filterBrushed()));
+  const follow = (panel) => followed.set(panel, live.add({ element: panel.element, refresh: () => panel.refresh() }));
+  mainPanels.forEach(follow);
   live.add({
     refresh: async () => {
       const comparison = await get(`${path}/comparison`);
@@ -172,11 +132,15 @@ export async function showStudy(page, id, showCrumbs) {
       await notice.show(comparison);
     },
   });
-  if (hasPlane) live.add({ element: plane.element, refresh: () => plane.refresh() });
-  const frontPanel = live.add({ element: front.element, refresh: () => front.refresh() });
-  const added = further.map((panel) => [panel, live.add({ element: panel.element, refresh: () => panel.refresh() })]);
-  const furtherLive = new Map(added);
-  live.add({ element: trials.element, refresh: async () => trials.show((await get(`${path}/trials?limit=${MOST_TRIALS}`)).trials) });
+  [...grouped.flatMap((tab) => tab.panels), trials].forEach(follow);
   const drawerPanel = live.add({ refresh: () => drawer.refresh() });
+  if (chosen("trial")) pick(chosen("trial"));
+  shortcut("1 … 9", "open the first to ninth tab", () => {});
+  tabbed.items.forEach((_, i) => shortcut(String(i + 1), "", () => tabbed.openNumber(i + 1)));
+  shortcut("j", "next trial of the table", () => step(1));
+  shortcut("k", "trial above it", () => step(-1));
+  shortcut("f", "filter the trials", () => openTrials(() => trials.where.focus()));
+  shortcut("Escape", "close the trial, or clear the selection", () => (drawer.trial === null ? brush.set(null) : drawer.close()));
+  shortcut("r", "run again, changed", () => location.assign(`/new?from=${encodeURIComponent(study.id)}`));
   live.start();
 }

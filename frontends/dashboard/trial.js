@@ -1,6 +1,7 @@
 // The detail panel of one trial: what it was, what became of it, and its learning curve.
 
 import { get, studyPath } from "./api.js";
+import { choose } from "./address.js";
 import { h, setText, swatch } from "./dom.js";
 import { duration, metricLabel, moment, number, setting } from "./format.js";
 import { followSize, plotly, themed } from "./figures.js";
@@ -51,9 +52,12 @@ function definitions(pairs) {
   return h("dl", {}, pairs.flatMap(([term, value, title]) => [h("dt", { title }, term), h("dd", {}, value)]));
 }
 
+const size = (bytes) => (bytes < 1e6 ? `${number(bytes / 1e3)} kB` : `${number(bytes / 1e6)} MB`);
+
 export class TrialDrawer {
   constructor(study, metrics, onClose) {
     this.path = studyPath(study.id);
+    this.study = study.id;
     this.looks = new Map(study.arms.map((arm) => [arm.name, arm]));
     this.metrics = metrics;
     this.objectives = study.spec.objectives.map((objective) => objective.metric);
@@ -62,6 +66,8 @@ export class TrialDrawer {
     this.heading = h("h2", { tabindex: "-1" });
     this.state = h("p", {});
     this.facts = h("div", {});
+    this.links = h("p", { class: "row trial-links" });
+    this.log = h("pre", { class: "log", tabindex: "0", "aria-label": "Log of this trial" });
     this.curve = h("div", { class: "curve", role: "figure", "aria-label": "Learning curve" });
     const close = h("button", { type: "button", onclick: () => this.close() }, "Close");
     this.element = h(
@@ -69,20 +75,21 @@ export class TrialDrawer {
       { class: "drawer", "aria-label": "Trial", hidden: true },
       h("div", { class: "panel-head" }, this.heading, close),
       this.state,
+      this.links,
       h("h3", {}, "Learning curve"),
       this.curve,
       this.facts,
+      h("h3", {}, "Log"),
+      this.log,
     );
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !this.element.hidden) this.close();
-    });
     onTheme(() => this.#draw());
     followSize(this.curve);
   }
 
   open(trial) {
-    this.opener = document.activeElement;
+    if (this.element.hidden) this.opener = document.activeElement;
     this.trial = trial;
+    choose({ trial });
     this.element.hidden = false;
     document.body.classList.add("with-drawer");
     this.heading.focus({ preventScroll: true });
@@ -90,6 +97,7 @@ export class TrialDrawer {
 
   close() {
     this.trial = null;
+    choose({ trial: null });
     this.element.hidden = true;
     document.body.classList.remove("with-drawer");
     if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
@@ -98,11 +106,37 @@ export class TrialDrawer {
 
   async refresh() {
     if (this.trial === null) return;
-    const trial = await get(`${this.path}/trials/${encodeURIComponent(this.trial)}`);
+    let trial;
+    try {
+      trial = await get(`${this.path}/trials/${encodeURIComponent(this.trial)}`);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      setText(this.heading, "There is no such trial");
+      setText(this.state, error.message);
+      return;
+    }
     if (trial.id !== this.trial) return;
     this.shown = trial;
     this.#write(trial);
+    this.#writeLinks(trial);
+    this.#writeLog(trial);
     await this.#draw();
+  }
+
+  #writeLinks(trial) {
+    const copy = h("a", { href: `/new?from=${encodeURIComponent(this.study)}&trial=${encodeURIComponent(trial.id)}` }, "Copy as study");
+    const bytes = trial.artifacts?.checkpoint;
+    const weights = bytes
+      ? h("a", { href: `${this.path}/trials/${encodeURIComponent(trial.id)}/checkpoint`, download: true }, `Weights (safetensors, ${size(bytes)})`)
+      : h("span", { class: "muted" }, "No checkpoint");
+    this.links.replaceChildren(copy, weights);
+  }
+
+  #writeLog(trial) {
+    const lines = trial.log ?? [];
+    const atEnd = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 4;
+    setText(this.log, lines.length ? lines.join("\n") : "Nothing was logged.");
+    if (atEnd) this.log.scrollTop = this.log.scrollHeight;
   }
 
   #write(trial) {

@@ -18,7 +18,7 @@ function scalar(value) {
   return PLAIN.test(value) && !NOT_TEXT.test(value) && value === value.trim() ? value : JSON.stringify(value);
 }
 
-function flow(value) {
+export function flow(value) {
   if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
   if (value !== null && typeof value === "object") {
     return `{${entries(value).map(([key, part]) => `${scalar(key)}: ${flow(part)}`).join(", ")}}`;
@@ -48,3 +48,6 @@ function block(value, indent) {
 }
 
 export const toYaml = (spec) => `${block(spec, 0).join("\n")}\n`;
+
+/** The comment that opens a text, with the empty line after it: a form that writes the rest anew keeps it. */
+export const commentAbove = (text) => text.match(/^(?:[ \t]*#[^\n]*\n)+\n*/)?.[0] ?? "";

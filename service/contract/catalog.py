@@ -12,6 +12,7 @@ from service.contract.models import Model
 from service.contract.problems import RATES, Problem
 from service.contract.searches import Search
 from service.contract.strict import Strict
+from service.contract.study import Evaluation, Limits, Objective, Resources, Training
 from service.contract.weightings import Weighting
 
 
@@ -24,9 +25,19 @@ def _members(union: Any) -> list[type[Strict]]:
     return list(inner) if inner else [args[0]]
 
 
-def _entry(kind: type[Strict]) -> dict[str, Any]:
+# The parts of a study that are not chosen by name.
+SECTIONS: dict[str, type[Strict]] = {
+    "training": Training,
+    "objective": Objective,
+    "evaluation": Evaluation,
+    "resources": Resources,
+    "limits": Limits,
+}
+
+
+def _entry(kind: type[Strict], name: str | None = None) -> dict[str, Any]:
     return {
-        "name": kind.model_fields["name"].default,
+        "name": name or kind.model_fields["name"].default,
         "doc": " ".join((kind.__doc__ or "").split()),
         "schema": kind.model_json_schema(),
     }
@@ -42,6 +53,7 @@ def catalog(figures: list[dict[str, Any]]) -> dict[str, Any]:
         "searches": [_entry(kind) for kind in _members(Search)],
         "attacks": [_entry(kind) for kind in _members(Attack)],
         "estimators": [{"name": name, "kind": e.kind, "doc": e.doc, "schema": {}} for name, e in ESTIMATORS.items()],
+        "sections": [_entry(kind, name) for name, kind in SECTIONS.items()],
         "metrics": [{"name": name, **metric._asdict()} for name, metric in (METRICS | ESTIMATOR_METRICS).items()],
         "figures": figures,
     }

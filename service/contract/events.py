@@ -14,6 +14,11 @@ Uid = Annotated[
 TrialId = Annotated[str, Field(min_length=1, max_length=64)]
 Reason = Annotated[str, Field(max_length=4000)]
 ConfigKey = Annotated[str, Field(max_length=100)]
+LOG_LINES, LOG_LINE_LENGTH = 200, 500
+Log = Annotated[
+    list[Annotated[str, Field(max_length=LOG_LINE_LENGTH)]],
+    Field(max_length=LOG_LINES, description="what the worker logged since the trial's last event"),
+]
 
 
 class StudyState(StrEnum):
@@ -69,17 +74,20 @@ class Report(_Sent):
     kind: Literal["report"]
     trial: TrialId
     metrics: Annotated[dict[Annotated[str, Field(max_length=100)], float | None], Field(max_length=500)]
+    log: Log | None = None
 
 
 class TrialFinished(_Sent):
     kind: Literal["trial_finished"]
     trial: TrialId
+    log: Log | None = None
 
 
 class TrialFailed(_Sent):
     kind: Literal["trial_failed"]
     trial: TrialId
     reason: Reason
+    log: Log | None = None
 
 
 class StudyFinished(_Sent):

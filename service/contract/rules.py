@@ -21,6 +21,7 @@ def broken(study: Study) -> list[Detail]:
         *_objectives(study),
         *_labels(study),
         *_evaluation(study),
+        *_latent_map(study),
         *_weightings(study),
         *_fixed_weights(study),
         *_blending(study),
@@ -61,6 +62,16 @@ def _evaluation(study: Study) -> Iterator[Detail]:
     if study.evaluation.attacks and not isinstance(study.data, Images):
         rule = f"attacks change pixels in [0, 1]: they need images, got data {study.data.name!r}"
         yield Detail(path="evaluation.attacks", message=rule)
+
+
+def _latent_map(study: Study) -> Iterator[Detail]:
+    if study.evaluation.latent_map and not any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+        rule = f"needs an arm with problem bottleneck, whose code it shows, got {study.arms[0].problem.name!r}"
+        yield Detail(path="evaluation.latent_map", message=rule)
+    for i, seed in enumerate(study.mapped_seeds):
+        if seed not in study.seeds:
+            rule = f"{seed} is not a seed of this study, which has {', '.join(map(str, study.seeds))}"
+            yield Detail(path=f"evaluation.latent_map.seeds[{i}]", message=rule)
 
 
 def _weightings(study: Study) -> Iterator[Detail]:

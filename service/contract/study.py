@@ -78,6 +78,20 @@ class Arm(Strict):
     training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
 
 
+class LatentMap(Strict):
+    """Codes of test examples in the plane, per trial: by t-SNE, or as they are where the code has two dimensions."""
+
+    points: Annotated[int, Field(ge=10, le=5000)] = Field(
+        500, description="test examples, the first of the split; under the first attack as well, where there is one"
+    )
+    seeds: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(
+        None, min_length=1, description="seeds whose trials get a map; none: the first of the study"
+    )
+    perplexity: Annotated[float, Field(ge=2, le=500)] = Field(
+        30.0, description="neighbours that t-SNE keeps together, at most a third of the points"
+    )
+
+
 class Evaluation(Strict):
     """What is measured, the same for every arm."""
 
@@ -101,6 +115,11 @@ class Evaluation(Strict):
     )
     attack_every: Annotated[int, Field(ge=1)] | None = Field(
         None, description="attack every n epochs too; none: only at the end of training"
+    )
+    checkpoints: bool = Field(True, description="keep the trained weights of every trial with the service")
+    latent_map: LatentMap | None = Field(
+        None,
+        description="codes of test examples in the plane at the end of training (problem bottleneck); none: no map",
     )
 
     @field_validator("attacks")
@@ -188,6 +207,12 @@ class Study(Strict):
             if twice:
                 raise ValueError(f"{what} must differ, {twice[0]!r} stands twice")
         return self
+
+    @property
+    def mapped_seeds(self) -> list[int]:
+        """Seeds whose trials get a latent map."""
+        chosen = self.evaluation.latent_map
+        return [] if chosen is None else chosen.seeds or self.seeds[:1]
 
     def metrics_of(self, arm: Arm) -> list[str]:
         """Everything that a trial of this arm reports."""

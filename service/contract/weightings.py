@@ -277,6 +277,8 @@ class Stch(_Scalarizer):
     preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
+BY_HAND = ("fixed", "uniform", "target-rate")  # somebody chose what they weigh; all others choose for themselves
+
 Weighting = Annotated[
     Fixed
     | Uniform

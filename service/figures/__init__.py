@@ -2,77 +2,73 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from service.contract.errors import NotFound
 from service.contract.study import Study
 from service.figures import (
     accuracy_by_method,
+    attainment,
+    attainment_difference,
     balance,
-    configurations,
+    beta_sensitivity,
     convergence,
+    generalization_gap,
+    hypervolume_cost,
     information_plane,
+    learning_curves,
     pareto_front,
+    robustness,
     weight_paths,
 )
+from service.figures.figure import Figure
 from service.store.views import StudyView
 
-
-class Figure(NamedTuple):
-    name: str
-    doc: str
-    needs: tuple[str, ...]  # patterns; where one matches no metric of a study, there is nothing to draw
-    build: Callable[[StudyView, str | None, str | None], dict[str, Any]]
-
-
-FIGURES = {
-    figure.name: figure
-    for figure in (
-        Figure(
-            "information-plane",
-            "I(Z;Y) against I(X;Z), a path per trial over epochs",
-            (information_plane.X, information_plane.Y),
-            information_plane.figure,
-        ),
-        Figure("pareto-front", "the non-dominated trials of each arm for any two metrics", (), pareto_front.figure),
-        Figure(
-            "accuracy-by-method",
-            "final accuracy (y) of each arm's best configuration, mean over seeds with its 95 % interval",
-            (configurations.ACCURACY.pattern,),
-            accuracy_by_method.figure,
-        ),
-        Figure(
-            "convergence",
-            "epochs until each arm reaches an accuracy (y) of at least x; none given: 95 % of the best arm's",
-            (configurations.ACCURACY.pattern,),
-            convergence.figure,
-        ),
-        Figure(
-            "weight-paths",
-            "the weight of each term over epochs, per arm with its spread over seeds",
-            (weight_paths.METRICS,),
-            weight_paths.figure,
-        ),
-        Figure(
-            "balance",
-            "the balance ratio of each layer over epochs, |ln OUT/IN| of its worst unit, with its spread over seeds",
-            (balance.METRICS,),
-            balance.figure,
-        ),
+# In the order of the page.
+FIGURES: dict[str, Figure] = {
+    module.FIGURE.name: module.FIGURE
+    for module in (
+        information_plane,
+        pareto_front,
+        hypervolume_cost,
+        attainment,
+        attainment_difference,
+        beta_sensitivity,
+        robustness,
+        learning_curves,
+        accuracy_by_method,
+        convergence,
+        generalization_gap,
+        weight_paths,
+        balance,
     )
 }
 
 
 def described() -> list[dict[str, Any]]:
-    return [{"name": figure.name, "doc": figure.doc} for figure in FIGURES.values()]
+    return [{"name": f.name, "title": f.title, "doc": f.doc, "group": f.group} for f in FIGURES.values()]
+
+
+def named(name: str) -> Figure:
+    if name not in FIGURES:
+        raise NotFound(f"there is no figure {name!r}; known: {', '.join(FIGURES)}")
+    return FIGURES[name]
 
 
 def figures_of(study: Study) -> list[str]:
     """The figures that this study has something for."""
-    metrics = study.metrics
+    return [figure.name for figure in FIGURES.values() if figure.is_for(study)]
+
+
+def offered(view: StudyView) -> list[dict[str, Any]]:
+    """Those figures, with what a reader may choose in each."""
     return [
-        figure.name
-        for figure in FIGURES.values()
-        if all(any(re.fullmatch(need, metric) for metric in metrics) for need in figure.needs)
+        {
+            "name": name,
+            "title": FIGURES[name].title,
+            "doc": FIGURES[name].doc,
+            "group": FIGURES[name].group,
+            "controls": [control._asdict() for control in FIGURES[name].controls(view)],
+        }
+        for name in figures_of(view.study)
     ]

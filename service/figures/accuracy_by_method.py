@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from service.contract.events import TrialState
-from service.figures.configurations import Best, best_of_arms, chosen_accuracy
+from service.figures.configurations import ACCURACY, Best, accuracy_control, best_of_arms, chosen_accuracy
+from service.figures.figure import Asked, Figure
 from service.figures.rows import Dot, Row, draw_rows
 from service.figures.style import title_of
 from service.store.views import StudyView
@@ -76,5 +77,16 @@ def draw_accuracy(data: AccuracyData, revision: str) -> dict[str, Any]:
     return draw_rows(rows, x, (0.0, 1.0), " · ".join(filter(None, parts)), empty, revision)
 
 
-def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
-    return draw_accuracy(accuracy_data(view, y), f"{view.id}:{y}")
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_accuracy(accuracy_data(asked.view, asked.y), asked.revision)
+
+
+FIGURE = Figure(
+    "accuracy-by-method",
+    "Accuracy by method",
+    "final accuracy (y) of each arm's best configuration, mean over seeds with its 95 % interval",
+    "curves",
+    (ACCURACY.pattern,),
+    figure,
+    accuracy_control,
+)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeGuard
 
 from service.analysis import Interval, mean_interval
 from service.answers import metric_axis
 from service.contract.errors import Detail, InvalidInput
 from service.contract.events import TrialState
-from service.figures.pareto_front import config_label, varied_keys
+from service.contract.metrics import Goal
+from service.figures.figure import Control
+from service.figures.labels import config_label, varied_keys
+from service.figures.style import title_of
 from service.store.views import StudyView, TrialView
 
 ACCURACY = re.compile(r"accuracy(_.+)?|robust_(?!images$).+")
 
 
 class Best(NamedTuple):
-    """An arm's best configuration: the highest mean over seeds, among those with the most seeds."""
+    """An arm's best configuration: the best mean over seeds, among those with the most seeds."""
 
     arm: str
     label: str  # what tells it from the arm's others, empty when there are none
@@ -43,22 +46,29 @@ def configurations(view: StudyView, arm: str) -> list[list[str]]:
     return list(groups.values())
 
 
-def _final(trial: TrialView, metric: str) -> float | None:
+def final_value(trial: TrialView, metric: str) -> float | None:
+    """The last that it reported; a failed trial has none."""
     return None if trial.state is TrialState.FAILED else trial.metrics.get(metric)
 
 
-def best_of(view: StudyView, arm: str, metric: str) -> Best:
+def best_of(view: StudyView, arm: str, metric: str, goal: Goal = "maximize") -> Best:
     """The best configuration of an arm so far; ties go to the one that was planned first."""
+    return best_by(view, arm, lambda trial: final_value(trial, metric), goal)
+
+
+def best_by(view: StudyView, arm: str, score: Callable[[TrialView], float | None], goal: Goal = "maximize") -> Best:
+    """The best by a score of each trial; those without a finite one do not count."""
     measured: list[tuple[list[str], dict[str, float]]] = []
     for trials in configurations(view, arm):
-        found = {trial: _final(view.trials[trial], metric) for trial in trials}
+        found = {trial: score(view.trials[trial]) for trial in trials}
         values = {trial: value for trial, value in found.items() if finite(value)}
         if values:
             measured.append((trials, values))
     if not measured:
         return Best(arm, "", 0, [i for i, t in view.trials.items() if t.planned.arm == arm], {}, mean_interval([]))
     # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
-    trials, values = max(measured, key=lambda m: (len(m[1]), sum(m[1].values()) / len(m[1])))
+    sign = 1 if goal == "maximize" else -1
+    trials, values = max(measured, key=lambda m: (len(m[1]), sign * sum(m[1].values()) / len(m[1])))
     label = config_label(view.trials[trials[0]].planned.config, varied_keys(view, arm)) if len(measured) > 1 else ""
     return Best(arm, label, len(measured), trials, values, mean_interval(list(values.values())))
 
@@ -85,3 +95,9 @@ def chosen_accuracy(view: StudyView, y: str | None) -> str | None:
         message = f"y must be an accuracy, got {y!r}; known: {', '.join(known) or 'none'}"
         raise InvalidInput(message, [Detail(path="y", message=message)])
     return name
+
+
+def accuracy_control(view: StudyView) -> list[Control]:
+    """Which accuracy; nothing to choose where there is only one."""
+    known = [(name, title_of(name)) for name in accuracies(view.study.metrics)]
+    return [Control("y", "of", "metric", known, chosen_accuracy(view, None) or "")] if len(known) > 1 else []

@@ -9,7 +9,8 @@ from service.analysis import Interval, mean_interval
 from service.contract.errors import Detail, InvalidInput
 from service.contract.events import TrialState
 from service.figures.accuracy_by_method import best_note
-from service.figures.configurations import Best, best_of_arms, chosen_accuracy, finite
+from service.figures.configurations import ACCURACY, Best, accuracy_control, best_of_arms, chosen_accuracy, finite
+from service.figures.figure import Asked, Control, Figure
 from service.figures.rows import Dot, Row, draw_rows
 from service.figures.style import title_of
 from service.store.views import StudyView, TrialView
@@ -140,5 +141,20 @@ def draw_convergence(data: ConvergenceData, revision: str) -> dict[str, Any]:
     return draw_rows(rows, x, (0.0, math.inf), " · ".join(filter(None, parts)), empty, revision)
 
 
-def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
-    return draw_convergence(convergence_data(view, x, y), f"{view.id}:{x}:{y}")
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_convergence(convergence_data(asked.view, asked.x, asked.y), asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    return [Control("x", "at least", "number", [], ""), *accuracy_control(view)]
+
+
+FIGURE = Figure(
+    "convergence",
+    "Convergence",
+    "epochs until each arm reaches an accuracy (y) of at least x; none given: 95 % of the best arm's",
+    "curves",
+    (ACCURACY.pattern,),
+    figure,
+    controls,
+)

@@ -2,115 +2,168 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from service.contract.events import TrialState
 from service.contract.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.palette import arm_style
-from service.figures.pareto_front import labels_of
+from service.figures.bands import bars, bounds_of, interval_words
+from service.figures.figure import Asked, Figure
+from service.figures.information_bound import bound_layout, bound_of, bound_traces
+from service.figures.information_paths import (
+    MANY,
+    SMALLEST_BITS,
+    ArmPlane,
+    Mean,
+    PlaneData,
+    X,
+    Y,
+    plane_data,
+)
+from service.figures.shades import in_legend, marker_colours, shading_words
 from service.figures.style import axis_layout, layout, short, truth_traces
-from service.store.views import StudyView
-from service.truth import Curve, curves
 
-X, Y = "i_xz_bits", "i_zy_bits"
-SMALLEST_BITS = 1e-2
-MANY = 300
 HOVER = "%{text}<br>I(X;Z) %{x:.3g} bits<br>I(Z;Y) %{y:.3g} bits<extra>%{fullData.name}</extra>"
 
 
-class Path(NamedTuple):
-    trial: str
-    label: str
-    epochs: list[int]
-    x: list[float]
-    y: list[float]
-    failed: bool
+def _lines(arm: ArmPlane, colour: str, many: bool) -> dict[str, Any]:
+    """All paths of an arm as one trace with gaps between trials: few traces draw fast."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for path in arm.paths:
+        x += [*path.x, None]
+        y += [*path.y, None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "showlegend": False,
+        "x": x,
+        "y": y,
+        "line": {"color": colour, "width": 1},
+        "opacity": 0.2 if many else 0.35,
+        "hoverinfo": "skip",
+    }
 
 
-class PlaneData(NamedTuple):
-    arms: list[tuple[str, list[Path]]]
-    seeds: int
-    truth: list[Curve]
+def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> dict[str, Any]:
+    """Where each trial ended; small beside a mean that stands for them."""
+    trials = [end.trial for end in arm.ends]
+    size = 5 if many or arm.mean else 8
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "showlegend": arm.mean is None and arm.shading is None,
+        "x": [end.x for end in arm.ends],
+        "y": [end.y for end in arm.ends],
+        "text": [f"{end.label} · epoch {end.epoch}" for end in arm.ends],
+        "customdata": trials,
+        "hovertemplate": HOVER,
+        "marker": {
+            **marker_colours(arm.shading, trials, colour),
+            "symbol": symbol,
+            "size": size,
+            "opacity": 0.7 if many else 1.0,
+        },
+    }
 
 
-def plane_data(view: StudyView) -> PlaneData:
-    """Evaluated epochs with finite values; a failed trial keeps the path it had."""
-    labels = labels_of(view)
-    arms: dict[str, list[Path]] = {arm.name: [] for arm in view.study.arms}
-    for trial_id, trial in view.trials.items():
-        steps = [r for r in trial.reports if r.get(X) is not None and r.get(Y) is not None]
-        if steps:
-            arms[trial.planned.arm].append(
-                Path(
-                    trial_id,
-                    labels[trial_id],
-                    [int(step["epoch"] or 0) for step in steps],
-                    [max(short(step[X] or 0.0), SMALLEST_BITS) for step in steps],
-                    [short(step[Y] or 0.0) for step in steps],
-                    trial.state is TrialState.FAILED,
-                )
+def _mean(arm: ArmPlane, mean: Mean, colour: str, symbol: str) -> dict[str, Any]:
+    """One strong mark with its intervals; open, so that the trials it stands for are seen and can be picked."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "x": [short(mean.x.mean or 0.0)],
+        "y": [short(mean.y.mean or 0.0)],
+        "text": [f"mean<br>I(X;Z) {interval_words(mean.x)}<br>I(Z;Y) {interval_words(mean.y)}"],
+        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+        "error_x": bars([mean.x], bounds_of(X), colour, 2),
+        "error_y": bars([mean.y], bounds_of(Y), colour, 2),
+        "marker": {"color": colour, "symbol": f"{symbol}-open", "size": 14, "line": {"width": 2.5}},
+    }
+
+
+def subtitle_of(data: PlaneData) -> str:
+    parts = [
+        "I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
+        f"{data.trials:,} trials",
+        "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
+        "large mark: mean over seeds, bars 95 %" if any(arm.mean for arm in data.arms) else "",
+        shading_words(arm.shading for arm in data.arms),
+        f"paths of {data.drawn:,} trials" if data.drawn < data.trials else "",
+        "epochs thinned" if data.thinned else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def summary_of(data: PlaneData) -> str:
+    """Where each arm ended, in a sentence each."""
+    words = []
+    for arm in data.arms:
+        if arm.mean:
+            rate, label = interval_words(arm.mean.x), interval_words(arm.mean.y)
+            words.append(f"{arm.name} ends at I(X;Z) {rate} and I(Z;Y) {label}, in bits.")
+        elif arm.ends:
+            rates, labels = [end.x for end in arm.ends], [end.y for end in arm.ends]
+            words.append(
+                f"{arm.name} ends between I(X;Z) {min(rates):.3g} and {max(rates):.3g} bits, "
+                f"with I(Z;Y) up to {max(labels):.3g} bits."
             )
-    most = max((path.x[-1] for paths in arms.values() for path in paths), default=1.0)
-    return PlaneData(list(arms.items()), len(view.study.seeds), curves(view.study, X, Y, most))
+    return " ".join(words)
+
+
+def _places(data: PlaneData) -> tuple[list[float], list[float]]:
+    """Everything drawn: paths, and the ends of trials without one."""
+    xs = [x for arm in data.arms for path in arm.paths for x in path.x]
+    ys = [y for arm in data.arms for path in arm.paths for y in path.y]
+    ends = [end for arm in data.arms for end in arm.ends]
+    return [*xs, *(end.x for end in ends)], [*ys, *(end.y for end in ends)]
 
 
 def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
-    """Per arm one trace of all paths (gaps between trials) and one of the ends: few traces draw fast."""
     lines: list[dict[str, Any]] = []
     marks: list[dict[str, Any]] = []  # drawn after all lines, so that no path covers an end
-    trials = sum(len(paths) for _, paths in data.arms)
-    many = trials > MANY
-    for i, (arm, paths) in enumerate(data.arms):
+    many = data.trials > MANY
+    for i, arm in enumerate(data.arms):
         colour, symbol = arm_style(i)
-        lines_x: list[float | None] = []
-        lines_y: list[float | None] = []
-        for path in paths:
-            lines_x += [*path.x, None]
-            lines_y += [*path.y, None]
-        lines.append(
-            {
-                "type": "scattergl" if len(lines_x) > 20_000 else "scatter",
-                "mode": "lines",
-                "name": arm,
-                "legendgroup": arm,
-                "showlegend": False,
-                "x": lines_x,
-                "y": lines_y,
-                "line": {"color": colour, "width": 1},
-                "opacity": 0.2 if many else 0.35,
-                "hoverinfo": "skip",
-            }
-        )
-        ends = [path for path in paths if not path.failed]
-        marks.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": arm,
-                "legendgroup": arm,
-                "x": [path.x[-1] for path in ends],
-                "y": [path.y[-1] for path in ends],
-                "text": [f"{path.label} · epoch {path.epochs[-1]}" for path in ends],
-                "customdata": [path.trial for path in ends],
-                "hovertemplate": HOVER,
-                "marker": {
-                    "color": colour,
-                    "symbol": symbol,
-                    "size": 5 if many else 8,
-                    "opacity": 0.7 if many else 1.0,
-                },
-            }
-        )
+        lines.append(_lines(arm, colour, many))
+        if arm.mean:
+            marks.append(_mean(arm, arm.mean, colour, symbol))
+        marks.append(_ends(arm, colour, symbol, many))
+        if arm.shading:
+            marks.append(in_legend(arm.name, colour, symbol))
+    xs, ys = _places(data)
     # A collapsed code lies at zero on a linear axis; it is no reason for a log one.
-    xs = [x for _, paths in data.arms for path in paths for x in path.x if path.x[-1] >= COLLAPSED_BELOW_BITS]
-    ys = [y for _, paths in data.arms for path in paths for y in path.y]
-    x_axis, y_axis = ({"rangemode": "tozero", **axis_layout(m, values)} for m, values in ((X, xs), (Y, ys)))
-    subtitle = f"I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split · {trials} trials" + (
-        " · one seed" if data.seeds == 1 else f" · {data.seeds} seeds"
+    x_axis, y_axis = axis_layout(X, [x for x in xs if x >= COLLAPSED_BELOW_BITS]), axis_layout(Y, ys)
+    drawing = layout(
+        {"rangemode": "tozero", **x_axis},
+        {"rangemode": "tozero", **y_axis},
+        subtitle_of(data),
+        revision,
+        summary=summary_of(data),
     )
-    truth = truth_traces(data.truth, SMALLEST_BITS)
-    return {"data": [*truth, *lines, *marks], "layout": layout(x_axis, y_axis, subtitle, revision)}
+    below: list[dict[str, Any]] = []
+    if data.entropy is not None and xs:
+        bound = bound_of(data.entropy, xs, ys, x_axis.get("type") == "log")
+        below = bound_traces(bound, known=bool(data.truth))
+        around = bound_layout(bound)
+        drawing |= {axis: drawing[axis] | around.pop(axis) for axis in ("xaxis", "yaxis")} | around
+    return {"data": [*below, *truth_traces(data.truth, SMALLEST_BITS), *lines, *marks], "layout": drawing}
 
 
-def figure(view: StudyView, x: str | None, y: str | None) -> dict[str, Any]:
-    return draw_plane(plane_data(view), view.id)
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_plane(plane_data(asked.view), asked.revision)
+
+
+FIGURE = Figure(
+    "information-plane",
+    "Information plane",
+    "I(Z;Y) against I(X;Z), a path per trial over epochs",
+    "main",
+    (X, Y),
+    figure,
+)

@@ -66,7 +66,7 @@ def band_of(paths: Sequence[dict[int, float]], spread: Literal["interval", "rang
     return band
 
 
-def _path(trial: TrialView, metric: str) -> dict[int, float]:
+def path_of(trial: TrialView, metric: str) -> dict[int, float]:
     """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
     steps = ((report.get("epoch"), report.get(metric)) for report in trial.reports)
     return {int(epoch): value for epoch, value in steps if finite(epoch) and finite(value)}
@@ -82,7 +82,7 @@ def paths_data(view: StudyView, pattern: str) -> PathsData:
         groups = [group for group in groups if group]
         spread: Literal["interval", "range"] = "interval" if len(groups) <= 1 else "range"
         trials = [trial for group in groups for trial in group]
-        found = {metric: band_of([_path(trial, metric) for trial in trials], spread) for metric in shown if trials}
+        found = {metric: band_of([path_of(trial, metric) for trial in trials], spread) for metric in shown if trials}
         bands = {metric: band for metric, band in found.items() if band.epochs}
         arms.append(ArmPaths(arm.name, spread, len(trials), bands))
     return PathsData(shown, len(metrics) - len(shown), arms)

@@ -36,8 +36,14 @@ def axis_layout(metric: str, values: list[float]) -> dict[str, Any]:
     return axis
 
 
-def layout(x: dict[str, Any], y: dict[str, Any], subtitle: str, revision: str) -> dict[str, Any]:
-    """Margins, legend and a stable `uirevision`, so that live updates keep zoom and selection."""
+def layout(
+    x: dict[str, Any], y: dict[str, Any], subtitle: str, revision: str, *, summary: str = "", empty: str = ""
+) -> dict[str, Any]:
+    """Margins, legend and a stable `uirevision`, so that live updates keep zoom and selection.
+
+    `summary` is the finding in a sentence, for those who hear the figure; `empty` what a figure without a point means.
+    """
+    words = {"subtitle": subtitle, "summary": summary, "empty": empty}
     return {
         "xaxis": x,
         "yaxis": y,
@@ -45,20 +51,20 @@ def layout(x: dict[str, Any], y: dict[str, Any], subtitle: str, revision: str) -
         "margin": {"l": 56, "r": 12, "t": 8, "b": 48},
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "meta": {"subtitle": subtitle},
+        "meta": {name: text for name, text in words.items() if text or name == "subtitle"},
     }
 
 
 def truth_traces(curves: list[Curve], smallest_x: float | None = None) -> list[dict[str, Any]]:
-    """Fronts known by formula, dotted and without a marker: nobody trained them. A log axis needs x above 0."""
+    """Fronts known by formula, dashed and without a marker: nobody trained them. A log axis needs x above 0."""
     return [
         {
             "type": "scatter",
             "mode": "lines",
             "name": curve.label,
-            "x": [x if smallest_x is None else max(x, smallest_x) for x in curve.x],
-            "y": curve.y,
-            "line": {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dot"},
+            "x": [short(x if smallest_x is None else max(x, smallest_x)) for x in curve.x],
+            "y": [short(y) for y in curve.y],
+            "line": {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dash"},
             "hoverinfo": "skip",
         }
         for curve in curves

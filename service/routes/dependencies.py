@@ -7,7 +7,9 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from service.artifacts import Artifacts
 from service.contract.errors import Unauthorized
+from service.estimates import Estimates
 from service.launcher import Launcher
 from service.ray_jobs import RayJobs
 from service.settings import Settings
@@ -24,6 +26,8 @@ class Parts:
         self.jobs = jobs
         self.store = Store(settings.home)
         self.views = Views(self.store)
+        self.artifacts = Artifacts(settings.home / "artifacts")
+        self.estimates = Estimates(self.store, self.views)
         self.wake = Wake()
         self.launcher = Launcher(self.store, self.views, jobs, settings)
         self.store.listeners.append(self.wake.tell)

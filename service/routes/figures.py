@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
-from service.contract.errors import NotFound
-from service.figures import FIGURES, described
+from service.figures import described, named
+from service.figures.figure import Asked
 from service.routes.dependencies import PartsOf
+from service.routes.overlays import Studies, read_studies
 
 router = APIRouter(tags=["figures"])
+
+Chosen = Annotated[list[str] | None, Query(max_length=64)]
 
 
 @router.get("/figures")
@@ -19,9 +22,18 @@ def list_figures() -> dict[str, Any]:
 
 
 @router.get("/studies/{study_id}/figures/{name}")
-def figure(study_id: str, name: str, parts: PartsOf, x: str | None = None, y: str | None = None) -> dict[str, Any]:
-    """A figure of one study; `x` and `y` choose the metrics where it has a choice; convergence: up to accuracy x."""
-    if name not in FIGURES:
-        raise NotFound(f"there is no figure {name!r}; known: {', '.join(FIGURES)}")
-    with parts.views.read(study_id) as view:
-        return FIGURES[name].build(view, x, y)
+def figure(
+    study_id: str,
+    name: str,
+    parts: PartsOf,
+    x: str | None = None,
+    y: str | None = None,
+    z: str | None = None,
+    trial: Chosen = None,
+    arm: Chosen = None,
+    studies: Studies = None,
+) -> dict[str, Any]:
+    """A figure of one study, or of several laid over each other; its controls say what x, y, z, trial and arm choose."""
+    found = named(name)
+    with read_studies(parts, study_id, studies) as view:
+        return found.build(Asked(view, x, y, z, tuple(trial or ()), tuple(arm or ()), parts.artifacts))

@@ -30,6 +30,7 @@ def _plotly() -> bytes:
 
 @router.get("/")
 @router.get("/new")
+@router.get("/compare")
 @router.get("/studies/{study_id}")
 def page(study_id: str | None = None) -> FileResponse:
     return FileResponse(DASHBOARD / "index.html", headers={"Cache-Control": "no-cache"})

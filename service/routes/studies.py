@@ -8,14 +8,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from service.answers import comparison_answer, front_answer, study_answer
+from service.answers import front_answer, study_answer
+from service.checks import check_answer
+from service.comparison import comparison_answer
 from service.contract.errors import InvalidInput
 from service.contract.events import StudyState
-from service.contract.expansion import count_trials
 from service.contract.parsing import parse_study
 from service.contract.study import Study
-from service.figures import figures_of
+from service.figures import offered
 from service.routes.dependencies import PartsOf
+from service.routes.overlays import Studies, read_studies
 
 router = APIRouter(tags=["studies"])
 
@@ -32,15 +34,19 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 
 
-async def _study(request: Request) -> Study:
-    """The body as a checked study; JSON unless the content type says YAML."""
+async def _text(request: Request) -> tuple[str, str]:
+    """The body and its kind; JSON unless the content type says YAML."""
     raw = await request.body()
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise InvalidInput(f"the body is not UTF-8: {error.reason} at byte {error.start}") from None
-    kind = "yaml" if "yaml" in request.headers.get("content-type", "") else "json"
-    return await run_in_threadpool(parse_study, text, kind)
+    return text, "yaml" if "yaml" in request.headers.get("content-type", "") else "json"
+
+
+async def _study(request: Request) -> Study:
+    """The body as a checked study."""
+    return await run_in_threadpool(parse_study, *await _text(request))
 
 
 @router.post("/studies", status_code=201, openapi_extra=BODY)
@@ -61,14 +67,13 @@ async def submit(request: Request, response: Response, parts: PartsOf, key: Key 
 
 
 @router.post("/studies/check", openapi_extra=BODY)
-async def check(request: Request) -> dict[str, Any]:
-    """Check a study without submitting it: how many trials it has, or the error a submission would get."""
+async def check(request: Request, parts: PartsOf) -> dict[str, Any]:
+    """Check a study without submitting it: its trials and what they will cost, or the error a submission would get."""
     try:
-        counts = count_trials(await _study(request))
+        text, kind = await _text(request)
     except InvalidInput as error:
-        return {"valid": False, "error": error.public()}
-    arms = [{"name": name, "trials": count} for name, count in counts.items()]
-    return {"valid": True, "trials": sum(counts.values()), "arms": arms}
+        return {"valid": False, "error": error.public(), "spec": None}
+    return await run_in_threadpool(check_answer, text, kind, parts.estimates)
 
 
 @router.get("/studies")
@@ -89,7 +94,7 @@ def read(study_id: str, parts: PartsOf) -> dict[str, Any]:
     """Spec, state, counts, progress, eta, arms with their hypervolume."""
     with parts.views.read(study_id) as view:
         answer = study_answer(view)
-        answer["figures"] = figures_of(view.study)
+        answer["figures"] = offered(view)
     if answer["state"] == StudyState.QUEUED.value:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer["queue_position"] = waiting.index(study_id) + 1 if study_id in waiting else None
@@ -109,6 +114,7 @@ def delete(study_id: str, parts: PartsOf) -> None:
     """Only when not running."""
     parts.store.delete(study_id)
     parts.views.forget(study_id)
+    parts.artifacts.forget(study_id)
 
 
 @router.get("/studies/{study_id}/front")
@@ -119,7 +125,7 @@ def front(study_id: str, parts: PartsOf, x: str | None = None, y: str | None = N
 
 
 @router.get("/studies/{study_id}/comparison")
-def comparison(study_id: str, parts: PartsOf) -> dict[str, Any]:
-    """Arms side by side: best values, front share, hypervolume over seeds, cost."""
-    with parts.views.read(study_id) as view:
+def comparison(study_id: str, parts: PartsOf, studies: Studies = None) -> dict[str, Any]:
+    """Arms side by side: best values, front share, hypervolume over seeds and against cost, tests, a verdict."""
+    with read_studies(parts, study_id, studies) as view:
         return comparison_answer(view)

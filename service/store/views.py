@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from service.analysis import metric_intervals
 from service.contract import outcomes
-from service.contract.events import STATE_AFTER, StudyState, TrialState
+from service.contract.events import LOG_LINES, STATE_AFTER, StudyState, TrialState
 from service.contract.expansion import PlannedTrial, expand
 from service.contract.study import Study
 from service.store.database import Event, Store, StudyRow
 
 KEPT_VIEWS = 256
+T = TypeVar("T")
 
 
 @dataclass
@@ -32,6 +33,7 @@ class TrialView:
     ended_at: str | None = None
     metrics: dict[str, float | None] = field(default_factory=dict)
     reports: list[dict[str, float | None]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)  # the last lines
 
     @property
     def collapsed(self) -> bool:
@@ -46,6 +48,10 @@ class TrialView:
     def counts_for_front(self) -> bool:
         return bool(self.metrics) and self.state is not TrialState.FAILED and not self.collapsed
 
+    def under(self, planned: PlannedTrial) -> TrialView:
+        """The same trial under another plan: another arm's name."""
+        return replace(self, planned=planned)
+
     @property
     def done(self) -> float:
         """Share of this trial that needs no more work, 0 to 1."""
@@ -56,6 +62,8 @@ class TrialView:
 
 class StudyView:
     """A study as the log tells it. `seq` is the last event folded in."""
+
+    alike = True  # every trial was measured on the same data
 
     def __init__(self, row: StudyRow) -> None:
         self.id = row.id
@@ -71,15 +79,27 @@ class StudyView:
         self.fruitless = 0
         self.seq = 0
         self.trials = {planned.id: TrialView(planned) for planned in expand(self.study)}
+        self.ended: list[str] = []  # trials in the order in which they ended
+        self._memo: dict[str, Any] = {}
+
+    def memo(self, name: str, compute: Callable[[], T]) -> T:
+        """What was computed from this state of the log already; the next event makes it old."""
+        if name not in self._memo:
+            self._memo[name] = compute()
+        found: T = self._memo[name]
+        return found
 
     def apply(self, event: Event) -> None:
         self.seq = event.seq
+        self._memo.clear()
         if event.kind in STATE_AFTER:
             self._apply_to_study(event)
         else:
             self._apply_to_trial(self.trials[event.body["trial"]], event)
             if event.kind == "trial_finished":
                 self.fruitless = 0
+            if event.kind in ("trial_finished", "trial_failed"):
+                self.ended.append(event.body["trial"])
 
     def _apply_to_study(self, event: Event) -> None:
         self.state = STATE_AFTER[event.kind]
@@ -99,6 +119,8 @@ class StudyView:
 
     @staticmethod
     def _apply_to_trial(trial: TrialView, event: Event) -> None:
+        if lines := event.body.get("log"):
+            trial.log = [*trial.log, *lines][-LOG_LINES:]
         if event.kind == "trial_started":
             trial.state, trial.started_at = TrialState.RUNNING, event.at
             trial.host = event.body.get("host")

@@ -7,26 +7,17 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from frontends.client import Client
+from tests.browser.pages import CHROMIUM, QUIET
 from tests.processes import short_home, up
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
-CHROMIUM = "/usr/bin/chromium"
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def main() -> None:
     with short_home() as home, up(home) as running, Client(running.url) as client, sync_playwright() as playwright:
         preset = next(p for p in client.presets() if p["name"] == "beta-vs-mib-digits")
         study = client.submit(preset["text"]).wait(timeout=600)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
         for name, scheme in (("dashboard", "light"), ("dashboard-dark", "dark")):
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
             page.goto(study.page)

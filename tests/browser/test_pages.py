@@ -3,127 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import expect
 
+from tests.browser.pages import FRONT, PLANE, Open, needs_chromium, send, submit, trained, wait_for_points
 from tests.processes import Running, free_port, service_alone, short_home
 
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
-PATIENCE = 15_000
-POINTS = """place => {
-  const plot = document.querySelectorAll('.plot')[place];
-  return (plot?.data ?? []).reduce((sum, trace) => sum + (trace.customdata?.length ?? 0), 0);
-}"""
-PLANE, FRONT = 0, 1
-
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="needs Debian's chromium in /usr/bin: apt-get install chromium"
-)
-
-
-class Watched:
-    """A page, what it complained about, and where its requests went."""
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page, self.url = page, url
-        self.complaints: list[str] = []
-        self.hosts: set[str] = set()
-        self.refusals_expected = False
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-
-    def goto(self, path: str) -> Page:
-        self.page.goto(self.url + path)
-        return self.page
-
-    def check(self) -> None:
-        """Nothing in the console but refusals a test provokes (the browser logs each 4xx), nothing from elsewhere."""
-        refused = [text for text in self.complaints if "Failed to load resource" in text]
-        assert not [text for text in self.complaints if text not in refused]
-        assert self.refusals_expected or not refused
-        assert self.hosts <= {urlsplit(self.url).netloc}
-
-
-@pytest.fixture(scope="module")
-def alone() -> Iterator[Running]:
-    with short_home() as home, service_alone(home) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET.split())
-        yield browser
-        browser.close()
-
-
-Open = Callable[..., Watched]
-
-
-@pytest.fixture
-def opened(browser: Browser) -> Iterator[Open]:
-    """Opens pages on a service; all are checked for silence when the test ends."""
-    pages: list[Watched] = []
-    contexts = []
-
-    def open_on(running: Running, width: int = 1280, scheme: Any = "light") -> Watched:
-        context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        pages.append(Watched(context.new_page(), running.url))
-        return pages[-1]
-
-    expect.set_options(timeout=PATIENCE)
-    yield open_on
-    for context in contexts:
-        context.close()
-    for watched in pages:
-        watched.check()
-
-
-def submit(running: Running, spec: dict[str, Any]) -> tuple[str, list[str]]:
-    study = running.post("/api/studies", json=spec).json()["id"]
-    trials = running.get(f"/api/studies/{study}/trials").json()["trials"]
-    return study, [trial["id"] for trial in trials]
-
-
-def send(running: Running, study: str, *events: dict[str, Any]) -> None:
-    numbered = [{"uid": "-".join(map(str, event.values()))[:150], **event} for event in events]
-    running.post(f"/api/studies/{study}/reports", json={"events": numbered}).raise_for_status()
-
-
-def trained(trial: str, place: int, epochs: int = 3) -> list[dict[str, Any]]:
-    """The events of one trial; a later place is a better and a larger code."""
-    reports = [
-        {
-            "kind": "report",
-            "trial": trial,
-            "metrics": {
-                "epoch": epoch,
-                "seconds": 0.5 * epoch,
-                "i_xz_bits": 2.0 + place,
-                "i_zy_bits": (1.0 + 0.2 * place) * epoch / epochs,
-                "accuracy": (0.5 + 0.05 * place) * epoch / epochs,
-            },
-        }
-        for epoch in range(1, epochs + 1)
-    ]
-    return [{"kind": "trial_started", "trial": trial}, *reports, {"kind": "trial_finished", "trial": trial}]
-
-
-def wait_for_points(page: Page, figure: int, count: int) -> None:
-    page.wait_for_function(f"([place, count]) => ({POINTS})(place) === count", arg=[figure, count])
+pytestmark = needs_chromium
 
 
 def test_an_empty_service_offers_the_demo_after_asking_for_its_token(opened: Open) -> None:
@@ -155,7 +43,7 @@ def test_points_arrive_without_a_reload(alone: Running, spec: dict[str, Any], op
     send(alone, study, *rest, {"kind": "study_finished"})
     wait_for_points(page, FRONT, 6)
     expect(page.locator(".study-head .state")).to_contain_text("finished")
-    expect(page.locator(".verdict")).to_contain_text("MIB reaches")
+    expect(page.locator(".verdict")).to_contain_text("No difference shown between MIB and manual β")
     expect(page.locator(".verdict")).not_to_contain_text("So far")
     assert page.evaluate("window.sameDocument") is True
 
@@ -187,7 +75,7 @@ def test_trials_are_sorted_filtered_and_opened(alone: Running, spec: dict[str, A
     failed = {"kind": "trial_failed", "trial": trials[5], "reason": "loss became non-finite"}
     send(alone, study, {"kind": "study_started"}, *trained(trials[0], 0), *trained(trials[1], 4), failed)
     page = opened(alone).goto(f"/studies/{study}")
-    page.locator("#trials").scroll_into_view_if_needed()
+    page.get_by_role("tab", name="Trials").click()
     rows = page.locator(".trials tbody tr")
     expect(rows).to_have_count(6)
     page.get_by_role("button", name="Accuracy").click()

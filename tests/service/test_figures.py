@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 import pytest
@@ -12,60 +10,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.contract.errors import InvalidInput
-from service.contract.events import StudyState
-from service.contract.parsing import check_study
 from service.figures import FIGURES, figures_of
 from service.figures.accuracy_by_method import accuracy_data
 from service.figures.balance import balance_data
 from service.figures.configurations import accuracies, best_of
 from service.figures.convergence import convergence_data, remark
+from service.figures.figure import Asked
 from service.figures.over_epochs import MOST_EPOCHS, MOST_PLOTS, band_of, spread_words, thinned
-from service.figures.pareto_front import draw_front, front_data
+from service.figures.fronts import front_data
+from service.figures.pareto_front import draw_front
 from service.figures.weight_paths import weights_data
-from service.store.database import Event, StudyRow
-from service.store.views import StudyView
+from tests.service.studies import FIXED, accuracy, play, study_of, weights
 
-TASKS = {"name": "multitask", "main": "left", "auxiliaries": ["right"]}
-FIXED = {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}
-NOW = "2026-01-01T00:00:00+00:00"
 T_95_TWO = 12.706204736  # Student's t, one degree of freedom
-
-
-def study_of(*arms: dict[str, Any], seeds: Sequence[int] = (0, 1), **spec: Any) -> StudyView:
-    """A study of two tasks, none of whose trials has begun."""
-    own = [{"problem": TASKS, **arm} for arm in arms or ({"name": "a", "weighting": {"name": "uniform"}},)]
-    spec = {"name": "s", "data": {"name": "overlaid"}, "seeds": list(seeds), "arms": own, **spec}
-    study = check_study(spec)
-    return StudyView(StudyRow("s1", study.model_dump(by_alias=True, mode="json"), StudyState.QUEUED, NOW))
-
-
-def play(view: StudyView, trial: str, reports: Sequence[dict[str, float | None]], end: str = "trial_finished") -> None:
-    """The trial reports these, epochs 1, 2, … unless they say otherwise, and ends so."""
-    events = [("trial_started", {"trial": trial})]
-    events += [("report", {"trial": trial, "metrics": {"epoch": i, **r}}) for i, r in enumerate(reports, 1)]
-    events += [(end, {"trial": trial, "reason": "a reason"})] if end else []
-    for kind, body in events:
-        view.apply(Event(view.seq + 1, NOW, kind, body))
-
-
-def accuracy(*values: float | None) -> list[dict[str, float | None]]:
-    return [{"accuracy": value} for value in values]
-
-
-def weights(*values: float | None) -> list[dict[str, float | None]]:
-    return [{"weight_left": 1.0, "weight_right": value} for value in values]
 
 
 # Which figures a study has
 
 
 def test_a_multitask_study_has_what_its_metrics_allow() -> None:
-    names = ["pareto-front", "accuracy-by-method", "convergence", "weight-paths"]
-    assert figures_of(study_of().study) == names
+    has = {"pareto-front", "accuracy-by-method", "convergence", "learning-curves", "weight-paths"}
+    lacks = {"information-plane", "generalization-gap", "robustness", "balance", "beta-sensitivity"}
+    found = set(figures_of(study_of().study))
+    assert has <= found and not lacks & found
     balanced = study_of(training={"balance": {"mode": "partial"}})
-    assert figures_of(balanced.study) == [*names, "balance"]
+    assert set(figures_of(balanced.study)) == found | {"balance"}
     toy = study_of({"name": "t", "problem": {"name": "toy"}, "weighting": {"name": "uniform"}}, data={"name": "digits"})
-    assert figures_of(toy.study) == ["pareto-front", "weight-paths"]
+    assert set(figures_of(toy.study)) == found - {"accuracy-by-method", "convergence"}
+    grid = study_of({"name": "grid", "weighting": FIXED})
+    assert "beta-sensitivity" in figures_of(grid.study)
 
 
 def test_an_accuracy_is_one_of_the_test_split() -> None:
@@ -287,7 +260,7 @@ def test_nobody_reaching_it_is_said() -> None:
     view = study_of(seeds=[0])
     play(view, next(iter(view.trials)), accuracy(0.5, 0.6))
     assert remark(convergence_data(view, "0.99", None).arms[0]) == "never: 1 of 1"
-    drawn = FIGURES["convergence"].build(view, "0.99", None)
+    drawn = FIGURES["convergence"].build(Asked(view, "0.99"))
     assert drawn["layout"]["meta"]["empty"] == "No trial has reached accuracy 0.99."
 
 
@@ -343,7 +316,7 @@ def test_every_figure_is_valid_plotly(name: str, reports: int, arms: int) -> Non
             for i in range(reports)
         ]
         play(view, trial, steps)
-    drawn = FIGURES[name].build(view, None, None)
+    drawn = FIGURES[name].build(Asked(view))
     go.Figure(drawn)
     assert drawn["layout"]["meta"]["subtitle"] or not reports
     assert all("title" in axis for key, axis in drawn["layout"].items() if key.startswith(("xaxis", "yaxis")))

@@ -187,13 +187,11 @@ def test_a_body_that_hides_its_size_is_cut_too(service: Running) -> None:
 def test_a_study_can_be_checked_without_being_submitted(service: Running, spec: dict[str, Any]) -> None:
     before = len(service.get("/api/studies", limit=1000).json()["studies"])
     good = service.post("/api/studies/check", json=spec).json()
-    assert good == {
-        "valid": True,
-        "trials": 6,
-        "arms": [{"name": "manual β", "trials": 4}, {"name": "MIB", "trials": 2}],
-    }
+    assert (good["valid"], good["trials"], good["spec"]) == (True, 6, spec)
+    assert [(arm["name"], arm["trials"]) for arm in good["arms"]] == [("manual β", 4), ("MIB", 2)]
     bad = service.post("/api/studies/check", json={**spec, "seeds": []}).json()
     assert bad["valid"] is False and bad["error"]["details"][0]["path"] == "seeds"
+    assert bad["spec"] == {**spec, "seeds": []}, "what was written comes back, though it breaks a rule"
     assert len(service.get("/api/studies", limit=1000).json()["studies"]) == before
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from service.contract.expansion import resolve
 from service.contract.parsing import check_study
-from service.figures.pareto_front import labels_of
+from service.figures.labels import labels_of
 from service.store.database import Store
 from service.store.views import Views, public_trial
 from tests.processes import Running

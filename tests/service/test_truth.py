@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from service import truth
+from service.contract.data import Digits
 from service.contract.parsing import check_study
 
 RHO = [0.95, 0.8, 0.6]
+MODELS = {"movie-reviews": {"name": "rnn"}}
 ARM = {"name": "a", "weighting": {"name": "fixed"}}
 
 
@@ -67,3 +70,39 @@ def test_the_toy_fronts_satisfy_their_formulas() -> None:
 def test_a_study_knows_which_of_its_fronts_are_known(spec: dict, axes: tuple[str, str], labels: list[str]) -> None:  # type: ignore[type-arg]
     study = check_study({"name": "s", **spec})
     assert [curve.label for curve in truth.curves(study, *axes, most=4.0)] == labels
+
+
+# H(Y)
+
+
+@pytest.mark.parametrize(
+    ("data", "bits"),
+    [
+        ({"name": "toy", "classes": 8}, 3.0),
+        ({"name": "fashion-mnist"}, math.log2(10)),
+        ({"name": "cifar10", "test_images": 500}, math.log2(10)),
+        ({"name": "mnist"}, 3.3194),  # its digits are not equally frequent
+        ({"name": "mnist", "test_images": 10_000}, 3.3194),
+        ({"name": "mnist", "test_images": 2_000}, None),
+        ({"name": "fashion-mnist", "test_images": 501}, None),
+        ({"name": "svhn"}, 3.2065),
+        ({"name": "gaussian"}, None),
+        ({"name": "movie-reviews"}, None),
+    ],
+)
+def test_the_entropy_of_the_labels_is_told_where_it_is_known(data: dict, bits: float | None) -> None:  # type: ignore[type-arg]
+    study = check_study({"name": "s", "data": data, "arms": [ARM], "model": MODELS.get(data["name"], {"name": "mlp"})})
+    assert truth.label_entropy(study.data) == (None if bits is None else pytest.approx(bits, abs=1e-4))
+
+
+@pytest.mark.parametrize("fraction", [0.001, 0.2, 0.25, 0.999])
+def test_the_entropy_of_digits_is_that_of_the_split_they_are_tested_on(fraction: float, tmp_path: Path) -> None:
+    from workers.data.digits import load
+
+    spec = Digits(test_fraction=fraction)
+    counts = load(spec, tmp_path).y_test.bincount().tolist()
+    assert truth.label_entropy(spec) == pytest.approx(truth.entropy_of(counts), abs=1e-12)
+
+
+def test_entropy_by_hand() -> None:
+    assert truth.entropy_of([2, 1, 1]) == 1.5 and truth.entropy_of([4, 0]) == 0.0

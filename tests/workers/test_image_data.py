@@ -12,6 +12,7 @@ import tarfile
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -351,11 +352,11 @@ def test_loading_imports_neither_torchvision_nor_scikit_learn(tmp_path: Path) ->
 def test_missing_data_is_the_reason_of_the_failed_trials(
     cohorts: Cohorts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[dict[str, str]] = []
+    sent: list[dict[str, Any]] = []
     monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
     monkeypatch.setattr("ray.get_gpu_ids", list)
-    monkeypatch.setattr(trainable, "_send", lambda epoch, metrics, failures, final: sent.append(failures))
+    monkeypatch.setattr(trainable, "_send", sent.append)
     plan = trainable.Plan({"a": cohorts.trial("a", Fixed(beta=0.1))}, Mnist(), Evaluation(), 1)
     trainable.train_cohort({trainable.MEMBERS: json.dumps({"a": {}})}, plan)
-    (failures,) = sent
-    assert f"data 'mnist' is not in {tmp_path}: run 'paretoscope data prepare mnist" in failures["a"]
+    (report,) = sent
+    assert f"data 'mnist' is not in {tmp_path}: run 'paretoscope data prepare mnist" in report["failures"]["a"]

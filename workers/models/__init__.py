@@ -47,6 +47,10 @@ class Model(Protocol):
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor: ...  # [K, B, latent] -> [K, B, outputs of this head]
 
+    def named(self) -> dict[str, Tensor]:
+        """All that was trained by name, [K, …]: views of the model's own memory, laid out as torch.nn's modules."""
+        ...
+
     def pairs(self, code: bool = False) -> list[Pair]:
         """Layers of hidden units that can be balanced, from the input on; with `code` those of the code are hidden too.
 

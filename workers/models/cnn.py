@@ -15,7 +15,7 @@ from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
-from workers.models.layers import forward, layers
+from workers.models.layers import forward, layers, named, scalars
 from workers.models.stack import Stack
 
 POOL = 2  # after each convolution height and width are halved, rounded down
@@ -68,6 +68,13 @@ class Cnn:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def named(self) -> dict[str, Tensor]:
+        leaves = self.encoder.leaves
+        names = (f"encoder.convolution.{i // 2}.{'bias' if i % 2 else 'weight'}" for i in range(self._convolutions))
+        kernels = {name: leaf.detach() for name, leaf in zip(names, leaves, strict=False)}
+        dense = named(leaves[self._convolutions : self._weights], "encoder")
+        return {**kernels, **dense, **scalars(leaves[self._weights :]), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """Channels keep what comes in and goes out in proportion under ReLU and max-pooling alike."""

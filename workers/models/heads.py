@@ -11,7 +11,7 @@ from torch import Tensor
 from workers import balance
 from workers.balance import Pair
 from workers.data.streams import Seeds
-from workers.models.layers import RELU, Activation, forward, layers
+from workers.models.layers import RELU, Activation, forward, layers, named
 from workers.models.stack import Stack
 
 
@@ -39,6 +39,13 @@ class Heads:
 
     def __call__(self, z: Tensor, head: int) -> Tensor:  # [K, B, latent] -> [K, B, outputs[head]]
         return forward(self.leaves(head), z, self._activation)
+
+    def named(self) -> dict[str, Tensor]:
+        """`head.0.weight`; with several heads `heads.1.0.weight` of the second one."""
+        if len(self._parts) == 1:
+            return named(self.leaves(0), "head")
+        heads = [named(self.leaves(head), f"heads.{head}") for head in range(len(self._parts))]
+        return {name: tensor for own in heads for name, tensor in own.items()}
 
     def pairs(self, code: Pair | None = None) -> list[Pair]:
         """Hidden layers of all heads, after the units of a code that all heads read, where these are hidden ones."""

@@ -40,6 +40,23 @@ def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[floa
     return Stack(seeds.spread(seeds.draw(stream, one)).clone(memory_format=torch.contiguous_format), shapes)
 
 
+def named(leaves: Sequence[Tensor], prefix: str) -> dict[str, Tensor]:
+    """Weights [K, out, in] and biases [K, out] as torch.nn.Linear has them: `prefix.0.weight`."""
+    found: dict[str, Tensor] = {}
+    for i in range(0, len(leaves), 2):
+        found |= linear(leaves[i], leaves[i + 1], f"{prefix}.{i // 2}")
+    return found
+
+
+def linear(weight: Tensor, bias: Tensor, name: str) -> dict[str, Tensor]:
+    return {f"{name}.weight": weight.detach().mT, f"{name}.bias": bias.detach()[:, 0]}
+
+
+def scalars(leaves: Sequence[Tensor]) -> dict[str, Tensor]:
+    """The numbers that train with an encoder: [K] each."""
+    return {f"encoder.scalar.{i}": leaf.detach()[:, 0, 0] for i, leaf in enumerate(leaves)}
+
+
 def forward(leaves: Sequence[Tensor], x: Tensor, activation: Activation = RELU) -> Tensor:
     for i in range(0, len(leaves), 2):
         x = torch.baddbmm(leaves[i + 1], activation.f(x) if i else x, leaves[i])  # [K, B, out]

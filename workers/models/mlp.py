@@ -11,7 +11,7 @@ from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.feedback import DirectFeedback
 from workers.models.heads import Heads
-from workers.models.layers import ACTIVATIONS, forward, layers
+from workers.models.layers import ACTIVATIONS, forward, layers, named, scalars
 
 
 class Mlp:
@@ -43,6 +43,10 @@ class Mlp:
         if self._feedback is not None and self._training:
             return (self._feedback(weights, x), *scalars)
         return (forward(weights, x, self._activation), *scalars)
+
+    def named(self) -> dict[str, Tensor]:
+        weights, rest = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights :]
+        return {**named(weights, "encoder"), **scalars(rest), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         weights = self.encoder.leaves[: self._weights]

@@ -14,6 +14,7 @@ from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
+from workers.models.layers import scalars
 from workers.models.stack import Stack
 
 WIDTH = 64  # channels after the first convolution
@@ -63,6 +64,14 @@ class Resnet18:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def named(self) -> dict[str, Tensor]:
+        """torchvision's own names after `encoder.`, running statistics among them."""
+        leaves = self.encoder.leaves
+        lent = {name: _channels_first(leaf.detach()[0])[None] for name, leaf in zip(self._names, leaves, strict=False)}
+        own = {**lent, **{name: buffer[None] for name, buffer in self.buffers.items()}}
+        rest = scalars(leaves[len(self._names) :])
+        return {**{f"encoder.{name}": tensor for name, tensor in own.items()}, **rest, **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """The heads', and the code's: between batch norms and shortcuts nothing can be scaled freely."""

@@ -13,6 +13,8 @@ from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
+from workers.models.layers import linear as named_linear
+from workers.models.layers import scalars
 from workers.models.parameters import Parameter, linear, stacked
 from workers.models.sequences import Sequences, mean
 
@@ -46,6 +48,15 @@ class Rnn:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def named(self) -> dict[str, Tensor]:
+        table, *leaves = self.encoder.leaves[: self._weights]
+        found = {self._sequences.name: table.detach()}
+        for i in range(0, len(leaves) - 2, 3):
+            layer = f"encoder.recurrent.{i // 3}"
+            found |= {**named_linear(leaves[i], leaves[i + 1], layer), f"{layer}.loop": leaves[i + 2].detach().mT}
+        found |= named_linear(leaves[-2], leaves[-1], "encoder.code")
+        return {**found, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         leaves = self.encoder.leaves[1 : self._weights]

@@ -18,6 +18,7 @@ class Sequences:
         self._image, self._words = sizes.shape, sizes.vocabulary
         self.steps = sizes.features if self._words else height
         rows = channels * columns
+        self.name = "encoder.words" if self._words else "encoder.rows"  # of the parameter, [words or inputs, width]
         self.parameter = Parameter((self._words, width), 1.0) if self._words else Parameter((rows, width), rows**-0.5)
 
     def __call__(self, x: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:

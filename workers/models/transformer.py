@@ -14,10 +14,13 @@ from workers.balance import Pair
 from workers.data.streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
+from workers.models.layers import linear as named_linear
+from workers.models.layers import scalars
 from workers.models.parameters import Parameter, linear, stacked
 from workers.models.sequences import Sequences, mean
 
-BLOCK = 12  # leaves of a layer
+PARTS = ("attention_norm", "query_key_value", "attention_out", "norm", "feed_forward_in", "feed_forward_out")
+BLOCK = 2 * len(PARTS)  # leaves of a layer
 
 
 class Transformer:
@@ -29,7 +32,7 @@ class Transformer:
     def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
         width, hidden = spec.width, spec.feed_forward
         self._sequences = Sequences(sizes, width)
-        self._heads = spec.heads
+        self._heads, self._layers = spec.heads, spec.layers
         norm = [Parameter((1, width), start=1.0), Parameter((1, width))]
         attention = [*linear(width, 3 * width), *linear(width, width)]
         block = [*norm, *attention, *norm, *linear(width, hidden), *linear(hidden, width)]
@@ -65,6 +68,21 @@ class Transformer:
 
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return self.heads(z, head)
+
+    def named(self) -> dict[str, Tensor]:
+        table, *leaves = self.encoder.leaves[: self._weights]
+        found = {self._sequences.name: table.detach()}
+        ends = [
+            (f"encoder.layer.{i}.{part}", BLOCK * i + 2 * j)
+            for i in range(self._layers)
+            for j, part in enumerate(PARTS)
+        ]
+        for name, at in [*ends, ("encoder.norm", len(leaves) - 4), ("encoder.code", len(leaves) - 2)]:
+            if "norm" in name:
+                found |= {f"{name}.weight": leaves[at].detach()[:, 0], f"{name}.bias": leaves[at + 1].detach()[:, 0]}
+            else:
+                found |= named_linear(leaves[at], leaves[at + 1], name)
+        return {**found, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """The feed-forward pairs: attention and norms do not pass a scale on."""

@@ -70,6 +70,9 @@ class Vector:
     def decode(self, z: Tensor, head: int = 0) -> Tensor:
         return z
 
+    def named(self) -> dict[str, Tensor]:
+        return {"encoder.vector": self.encoder.leaves[0].detach()}
+
     def pairs(self, code: bool = False) -> list[Pair]:
         return []
 

@@ -1,0 +1,104 @@
+"""A study followed to its end: progress per arm, the front, the verdict; lines where there is no terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from frontends.cli.display import comparison_table, objectives_line, progress_view
+from frontends.cli.plot import ArmPoints, PlotAxis, front_plot
+from frontends.cli.terminal import out, print_json
+from frontends.client import StudyHandle
+from service.contract.palette import arm_style
+
+FRONT_EVERY = 1.0  # seconds, at least
+FRONT_SHARE = 0.2  # of the time, at most: a large study takes longer to compare
+WIDEST, TALLEST = 80, 14
+
+
+def plot_of(state: dict[str, Any], front: dict[str, Any], width: int, height: int, plain: bool) -> Text:
+    """The front as the service answers it, in the terminal's characters."""
+    metrics = {metric["name"]: metric for metric in state["metrics"]}
+    axes = []
+    for name, goal in zip((front["x"], front["y"]), front["goals"], strict=True):
+        label, unit = metrics[name]["label"], metrics[name]["unit"]
+        shown = f"{label} [{unit}]" if unit else label
+        axes.append(PlotAxis(shown, goal == "minimize", bool(unit) and goal == "minimize"))
+    arms = [
+        ArmPoints(arm["name"], i, arm_style(i)[0], [(point["x"], point["y"]) for point in arm["points"]])
+        for i, arm in enumerate(front["arms"])
+    ]
+    return front_plot(arms, axes[0], axes[1], width, height, plain)
+
+
+class Watching:
+    """What the terminal shows; the front and the verdict are asked for only now and then."""
+
+    def __init__(self, study: StudyHandle, clock: Callable[[], float] = time.monotonic) -> None:
+        self._study, self._clock = study, clock
+        self._due, self._seen = -1.0, -1
+        self._front: dict[str, Any] | None = None
+        self._verdict = ""
+
+    def view(self, state: dict[str, Any], size: tuple[int, int], plain: bool = False) -> RenderableType:
+        """Progress, front and verdict; size is the terminal's columns and rows."""
+        begun = self._clock()
+        if begun >= self._due and state["last_seq"] != self._seen:
+            self._front, self._verdict = self._study.front(), self._study.comparison()["verdict"]
+            self._seen, took = state["last_seq"], self._clock() - begun
+            self._due = begun + max(FRONT_EVERY, took / FRONT_SHARE)
+        parts: list[RenderableType] = [progress_view(state, size[0])]
+        left = size[1] - len(state["arms"]) - 9  # rows of progress, axes, names, legend and verdict
+        if self._front is not None and left >= 4:
+            shown = plot_of(state, self._front, min(WIDEST, size[0]), min(TALLEST, left), plain)
+            parts += [Text(), shown, Text()]
+        return Group(*parts, Text(self._verdict, style="bold"))
+
+
+def is_plain() -> bool:
+    """Whether the terminal cannot show more than ASCII."""
+    return not out.encoding.lower().startswith("utf")
+
+
+def follow(study: StudyHandle, as_json: bool) -> dict[str, Any]:
+    """Live until the study has ended: bars and the front on a terminal, a line per change elsewhere."""
+    last: dict[str, Any] = {}
+    if as_json:
+        for last in study.follow():
+            print_json(last)
+        return last
+    if out.is_terminal:
+        watching = Watching(study)
+        with Live(console=out, refresh_per_second=4, transient=True) as live:
+            for last in study.follow():
+                live.update(watching.view(last, (out.width, out.height), is_plain()))
+        return last
+    said = ""
+    for last in study.follow():
+        done = last["counts"]["finished"] + last["counts"]["failed"]
+        step = f"{last['state']} {int(last['progress'] * 10)}"
+        if step != said:
+            out.print(f"{last['state']} {last['progress']:4.0%}  {done}/{last['counts']['planned']} trials")
+            said = step
+    return last
+
+
+def summarise(study: StudyHandle, state: dict[str, Any], as_json: bool) -> int:
+    """The comparison and the verdict; exit code 0 only when the study finished."""
+    comparison = study.comparison()
+    if as_json:
+        print_json({"study": state, "comparison": comparison})
+    else:
+        reason = f": {state['reason']}" if state["reason"] else ""
+        out.print(Text(state["name"], style="bold").append(f"  {state['state']}{reason}", style="not bold"))
+        if out.is_terminal:
+            out.print(plot_of(state, study.front(), min(WIDEST, out.width), TALLEST, is_plain()))
+        out.print(comparison_table(comparison))
+        out.print(objectives_line(comparison), style="dim")
+        out.print(Text(comparison["verdict"], style="bold"))
+    return 0 if state["state"] == "finished" else 1

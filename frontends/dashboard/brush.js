@@ -1,0 +1,41 @@
+// The trials a reader brushed in one figure, told to all; the others are muted until the brush is cleared.
+
+import { allChosen, choose } from "./address.js";
+import { h, setText } from "./dom.js";
+import { plural } from "./format.js";
+
+const MOST_IN_ADDRESS = 60;
+
+export class Brush {
+  constructor() {
+    const held = allChosen("brush");
+    this.trials = held.length ? new Set(held) : null;
+    this.cleared = 0; // counts, so that figures know when to drop the box they drew
+    this.watchers = new Set();
+    this.words = h("span", {});
+    const clear = h("button", { type: "button", onclick: () => this.set(null) }, "Clear");
+    this.list = h("button", { type: "button" }, "List them");
+    this.element = h("div", { class: "brushed", role: "status", hidden: true }, this.words, this.list, clear);
+    this.#show();
+  }
+
+  onChange(act) {
+    this.watchers.add(act);
+  }
+
+  /** `trials` is a list of ids; none or empty clears. */
+  set(trials) {
+    const next = trials?.length ? new Set(trials) : null;
+    if (next === null && this.trials === null) return;
+    if (next === null) this.cleared += 1;
+    this.trials = next;
+    choose({ brush: next && next.size <= MOST_IN_ADDRESS ? [...next] : null });
+    this.#show();
+    for (const act of this.watchers) act();
+  }
+
+  #show() {
+    this.element.hidden = this.trials === null;
+    if (this.trials) setText(this.words, `${plural(this.trials.size, "trial")} selected, the others are muted`);
+  }
+}

@@ -1,0 +1,85 @@
+// What the service says about a study before it runs: its trials and their cost, or what must be corrected.
+
+import { h, setText, swatch } from "./dom.js";
+import { capital, duration, plural } from "./format.js";
+
+/** "About 1 m 10 s, 25 s of it training." */
+function costWords({ training_seconds: training, wall_seconds: wall }) {
+  if (training === null) return "How long it takes is not known yet.";
+  if (wall === null) return `About ${duration(training)} of training.`;
+  return `About ${duration(wall)}; ${duration(training)} of training.`;
+}
+
+export class Checked {
+  /** `onLine(line)` and `onField(path)` go to where an error is; `isForm()` tells which view is open. */
+  constructor({ onLine, onField, isForm }) {
+    Object.assign(this, { onLine, onField, isForm });
+    this.words = h("p", { class: "check-words" }, "Checking …");
+    this.cost = h("p", { class: "check-cost" });
+    this.basis = h("p", { class: "muted check-basis" });
+    this.list = h("ul", { class: "errors" });
+    this.table = h("div", {});
+    this.element = h("div", { id: "check", class: "check" }, h("div", { role: "status" }, this.words, this.cost), this.basis, this.table, this.list);
+  }
+
+  #clear() {
+    setText(this.cost, "");
+    setText(this.basis, "");
+    this.table.replaceChildren();
+    this.list.replaceChildren();
+  }
+
+  unreachable() {
+    this.#clear();
+    setText(this.words, "Not checked: the service cannot be reached.");
+  }
+
+  /** `details` of an error, or the error itself where it has none. */
+  showErrors(error) {
+    this.#clear();
+    this.details = error.details?.length ? error.details : [{ path: "", message: error.message }];
+    setText(this.words, this.details.length === 1 ? "One thing to correct" : `${this.details.length} things to correct`);
+    this.words.className = "check-words bad";
+    this.redraw();
+    return this.details;
+  }
+
+  /** The errors again, with the links that the open view needs. */
+  redraw() {
+    if (!this.details?.length) return;
+    this.list.replaceChildren(...this.details.map((detail) => h("li", {}, this.#link(detail), ...this.#text(detail))));
+  }
+
+  #link({ path, line }) {
+    const button = (text, act) => h("button", { type: "button", class: "link", onclick: act }, text);
+    if (this.isForm()) return path ? button(path, () => this.onField(path)) : null;
+    return line ? button(`line ${line}`, () => this.onLine(line)) : null;
+  }
+
+  #text({ path, message, line }) {
+    const isLinked = this.isForm() && path;
+    const place = path && !isLinked ? [line ? " " : "", h("code", {}, path)] : [];
+    return [...place, path ? ": " : line ? " " : "", message];
+  }
+
+  showCount({ trials, arms, cost }) {
+    this.#clear();
+    this.details = [];
+    setText(this.words, `${plural(trials, "trial")} in ${plural(arms.length, "arm")}`);
+    this.words.className = "check-words";
+    setText(this.cost, costWords(cost));
+    setText(this.basis, cost.training_seconds === null ? `${capital(cost.basis)}.` : `By ${cost.basis}.`);
+    const seconds = new Map(cost.arms.map((arm) => [arm.name, arm.training_seconds]));
+    const heads = ["Arm", "Trials", "Training"].map((name, i) => h("th", { scope: "col", class: i ? "num" : "" }, name));
+    const rows = arms.map((arm) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("span", { class: "arm" }, swatch(arm), h("span", {}, arm.name))),
+        h("td", { class: "num" }, arm.trials.toLocaleString("en")),
+        h("td", { class: "num" }, duration(seconds.get(arm.name))),
+      ),
+    );
+    this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows)));
+  }
+}

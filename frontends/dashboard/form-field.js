@@ -1,0 +1,77 @@
+// One parameter as a field: a text, a number, a choice, several of some, or a list.
+
+import { h } from "./dom.js";
+import { same } from "./form-schema.js";
+import { shown, typed } from "./form-values.js";
+
+/** A text field; empty means the default, which stands in it in grey. `onInput` gets the text. */
+export function textInput({ id, value, placeholder = "", label, numeric = false, list, onInput }) {
+  const input = h("input", {
+    id, value, placeholder, "aria-label": label, list, type: "text", spellcheck: "false", autocomplete: "off",
+    inputmode: numeric ? "decimal" : null, class: numeric ? "short" : null,
+  });
+  input.addEventListener("input", () => onInput(input.value));
+  return input;
+}
+
+/** A select that also shows a value that is none of its options: someone wrote it, and it must be seen to be corrected. */
+export function select({ id, value, options, label, onChange }) {
+  const texts = options.map(([key]) => String(key));
+  const known = texts.includes(String(value)) ? options : [...options, [value, `${shown(value)}, not known`]];
+  const items = known.map(([key, text]) => h("option", { value: String(key), selected: String(key) === String(value) }, text));
+  const element = h("select", { id, "aria-label": label }, items);
+  element.addEventListener("change", () => onChange(known.find(([key]) => String(key) === element.value)[0]));
+  return element;
+}
+
+function choice(field, { id, value, onChange }) {
+  const options = field.options.map((option) => [option, String(option)]);
+  return select({ id, value: value ?? field.standard, options, onChange: (now) => onChange(same(now, field.standard) ? undefined : now) });
+}
+
+function yesOrNo(field, { id, value, onChange }) {
+  const box = h("input", { id, type: "checkbox", checked: value ?? field.standard });
+  box.addEventListener("change", () => onChange(same(box.checked, field.standard) ? undefined : box.checked));
+  return box;
+}
+
+function several(field, { id, value, onChange }) {
+  const chosen = new Set(Array.isArray(value) ? value : (field.standard ?? []));
+  const boxes = field.options.map((option, i) => {
+    const box = h("input", { type: "checkbox", id: i ? null : id, checked: chosen.has(option) });
+    box.addEventListener("change", () => {
+      if (box.checked) chosen.add(option);
+      else chosen.delete(option);
+      const now = field.options.filter((each) => chosen.has(each));
+      onChange(now.length ? now : undefined);
+    });
+    return h("label", { class: "tick" }, box, option);
+  });
+  return h("div", { class: "ticks" }, boxes);
+}
+
+function words(field, { id, value, onChange }) {
+  const list = field.options?.length ? `${id}-options` : null;
+  const input = textInput({
+    id,
+    list,
+    value: value === undefined ? "" : shown(value),
+    placeholder: field.required ? "" : shown(field.standard ?? null),
+    numeric: field.kind === "number",
+    onInput: (text) => onChange(typed(field, text)),
+  });
+  if (!list) return input;
+  return h("span", {}, input, h("datalist", { id: list }, field.options.map((option) => h("option", { value: String(option) }))));
+}
+
+const WIDGETS = { enum: choice, boolean: yesOrNo, several, number: words, text: words, list: words };
+
+/** The control for a plain value of the field. */
+export const control = (field, place) => WIDGETS[field.kind](field, place);
+
+/** Whether the form can show this value of the field at all. */
+export function isPlain(field, value) {
+  if (value === undefined) return field.kind in WIDGETS;
+  if (["list", "several"].includes(field.kind)) return value === null || (Array.isArray(value) && value.every((part) => typeof part !== "object"));
+  return field.kind in WIDGETS && (value === null || typeof value !== "object");
+}

@@ -1,0 +1,34 @@
+"""The service's figures as a notebook shows them: on white, with title and subtitle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frontends.client import ClientError
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+TITLE_ROOM = 96  # pixels above the axes for title, subtitle and a line of legend
+
+
+def chosen(name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
+    """The figure of this name, else the only one whose name begins so."""
+    names = [figure["name"] for figure in figures]
+    fitting = [found for found in names if found == name] or [found for found in names if found.startswith(name)]
+    if len(fitting) != 1:
+        words = f"fits {', '.join(fitting)}" if fitting else f"is no figure; known: {', '.join(names)}"
+        raise ClientError(f"{name!r} {words}", 404)
+    return figures[names.index(fitting[0])]
+
+
+def notebook_figure(figure: dict[str, Any], title: str) -> go.Figure:
+    """Plotly's white template under the figure's own layout."""
+    import plotly.graph_objects as go  # half a second, only notebooks need it
+
+    drawn = go.Figure(figure)
+    subtitle = figure["layout"].get("meta", {}).get("subtitle", "")
+    margin = {**figure["layout"].get("margin", {}), "t": TITLE_ROOM}
+    heading = {"text": title, "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top", "subtitle": {"text": subtitle}}
+    drawn.update_layout(template="plotly_white", title=heading, margin=margin)
+    return drawn

@@ -1,0 +1,27 @@
+"""Fronts, hypervolumes, intervals and the comparison of arms: pure functions on plain values (moocore, numpy)."""
+
+from __future__ import annotations
+
+from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
+from service.analysis.fronts import Axis, Point, Trial, axis_for, hypervolume, nondominated, points_of
+from service.analysis.intervals import Interval, mean_interval, metric_intervals, wilson
+
+__all__ = [
+    "ArmResult",
+    "Axis",
+    "Interval",
+    "Pair",
+    "Point",
+    "Trial",
+    "axis_for",
+    "baseline_of",
+    "compare",
+    "cost_curves",
+    "hypervolume",
+    "mean_interval",
+    "metric_intervals",
+    "nondominated",
+    "pairs_of",
+    "points_of",
+    "wilson",
+]

@@ -1,0 +1,125 @@
+"""Arms side by side, and each against the baseline: the same axes, reference and seeds for all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from service.analysis.cost import CostCurve, Reach, Spent, cost_curve, cost_to_reach
+from service.analysis.fronts import Axis, Trial, hypervolume, nondominated, points_of
+from service.analysis.intervals import Interval, mean_interval
+from service.analysis.paired import LEVEL, Paired, holm, paired
+from service.contract.metrics import described
+
+
+class ArmResult(NamedTuple):
+    """One row of the comparison."""
+
+    name: str
+    hypervolume: Interval
+    by_seed: dict[int, float]
+    hypervolume_all_seeds: float | None
+    front_share: float
+    on_front: int
+    best: dict[str, float | None]
+
+
+class Pair(NamedTuple):
+    """An arm against the baseline."""
+
+    arm: str
+    baseline: str
+    paired: Paired
+    p_adjusted: float | None  # over all arms of the study
+    reach: Reach  # what the baseline spends until it has the arm's hypervolume
+
+    @property
+    def shown(self) -> bool:
+        return self.p_adjusted is not None and self.p_adjusted < LEVEL
+
+
+def compare(
+    trials: Sequence[Trial],
+    arms: Sequence[str],
+    seeds: Sequence[int],
+    axes: Sequence[Axis],
+    lost: Collection[tuple[str, int]] = (),
+) -> list[ArmResult]:
+    """Hypervolume per seed, share of the joint front, best values.
+
+    `lost` are (arm, seed) whose trials have all ended without a point, failed or collapsed: their hypervolume is 0,
+    not missing.
+    """
+    points = points_of(trials, axes)
+    joint = nondominated(points, axes)
+    results = []
+    for name in arms:
+        own = [point for point in points if point.arm == name]
+        groups = {seed: [point for point in own if point.seed == seed] for seed in seeds}
+        found = {seed: hypervolume(group, axes) for seed, group in groups.items() if group or (name, seed) in lost}
+        volumes = {seed: volume for seed, volume in found.items() if volume is not None}
+        on_front = sum(point.arm == name for point in joint)
+        results.append(
+            ArmResult(
+                name=name,
+                hypervolume=mean_interval(list(volumes.values())),
+                by_seed=volumes,
+                hypervolume_all_seeds=hypervolume(own, axes),
+                front_share=on_front / len(joint) if joint else 0.0,
+                on_front=on_front,
+                best=_best(name, trials, axes),
+            )
+        )
+    return results
+
+
+def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str, float | None]:
+    """Of each objective, and of accuracy."""
+    best: dict[str, float | None] = {}
+    for metric in dict.fromkeys([*(axis.metric for axis in axes), "accuracy"]):
+        goal = next((axis.goal for axis in axes if axis.metric == metric), described(metric).goal)
+        known = [m[metric] for _, arm, _, m in trials if arm == name and m.get(metric) is not None]
+        values = [value for value in known if value is not None]
+        best[metric] = (min(values) if goal == "minimize" else max(values)) if values else None
+    return best
+
+
+def baseline_of(results: Sequence[ArmResult], planned: Mapping[str, int], by_hand: Collection[str]) -> str | None:
+    """The arm others are measured against: weighted by hand if one is, most trials, then the largest hypervolume."""
+    known = [result for result in results if result.hypervolume.mean]
+    chosen = [result for result in known if result.name in by_hand] or known
+    if not chosen:
+        return None
+    return max(chosen, key=lambda result: (planned[result.name], result.hypervolume.mean or 0.0)).name
+
+
+def pairs_of(
+    results: Sequence[ArmResult],
+    baseline: str | None,
+    spent: Mapping[str, Sequence[Spent]],
+    axes: Sequence[Axis],
+    searched: Collection[str],
+) -> list[Pair]:
+    """Every other arm with a result against the baseline, tests adjusted together."""
+    base = next((result for result in results if result.name == baseline), None)
+    if base is None:
+        return []
+    others = [result for result in results if result is not base and result.by_seed]
+    tests = [paired(result.by_seed, base.by_seed) for result in others]
+    adjusted = holm([test.p_value for test in tests])
+    return [
+        Pair(
+            result.name,
+            base.name,
+            test,
+            p,
+            cost_to_reach(spent[base.name], result.by_seed, axes, base.name in searched),
+        )
+        for result, test, p in zip(others, tests, adjusted, strict=True)
+    ]
+
+
+def cost_curves(
+    spent: Mapping[str, Sequence[Spent]], axes: Sequence[Axis], searched: Collection[str]
+) -> dict[str, CostCurve]:
+    return {arm: cost_curve(trials, axes, arm in searched) for arm, trials in spent.items()}

@@ -1,0 +1,109 @@
+"""Hypervolume against cost: what an arm had after so many trials, so many seconds of training.
+
+A grid has no order of its own, so its curve is the mean over random orders of its trials; a search has the order in
+which its trials ended. A trial that failed or collapsed costs its seconds and adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from service.analysis.fronts import Axis, Point, hypervolume
+from service.analysis.intervals import Interval, mean_interval
+
+ORDERS = 16  # random orders of a grid
+STEPS = 16  # places of a curve
+
+
+class Spent(NamedTuple):
+    """A trial that has ended, in the order of ending: what it cost and what it brought, if anything."""
+
+    seed: int
+    seconds: float
+    point: Point | None
+
+
+class CostCurve(NamedTuple):
+    """Per seed: after `trials` trials and `seconds` of training, this hypervolume, mean and 95 % over seeds."""
+
+    seconds: list[float]
+    trials: list[int]
+    mean: list[float]
+    low: list[float | None]
+    high: list[float | None]
+
+
+class Reach(NamedTuple):
+    """What an arm spends until it has a given hypervolume, over the seeds in which it gets there at all."""
+
+    seconds: Interval
+    trials: float | None
+    reached: int
+    of: int
+
+
+def by_seed(spent: Sequence[Spent]) -> dict[int, list[Spent]]:
+    groups: dict[int, list[Spent]] = {}
+    for trial in spent:
+        groups.setdefault(trial.seed, []).append(trial)
+    return groups
+
+
+def orders(count: int, ordered: bool) -> list[np.ndarray[Any, Any]]:
+    """Ways to go through the trials: as they ended, or at random but the same each time."""
+    if ordered or count == 1:
+        return [np.arange(count)]
+    random = np.random.default_rng(count)
+    return [random.permutation(count) for _ in range(ORDERS)]
+
+
+def _volume(spent: Sequence[Spent], chosen: np.ndarray[Any, Any], axes: Sequence[Axis]) -> float:
+    points = [spent[i].point for i in chosen]
+    return hypervolume([point for point in points if point is not None], axes) or 0.0
+
+
+def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> CostCurve:
+    groups = by_seed(spent)
+    most = max((len(group) for group in groups.values()), default=0)
+    curve = CostCurve([], [], [], [], [])
+    if any(axis.reference is None for axis in axes):
+        return curve
+    for count in sorted({round(k) for k in np.geomspace(1, most, STEPS)}) if most else []:
+        seconds, volumes = [], []
+        for group in groups.values():
+            if len(group) >= count:
+                ways = orders(len(group), ordered)
+                ways = ways[:1] if count == len(group) else ways  # all of them: the order is no matter
+                seconds.append(np.mean([sum(group[i].seconds for i in way[:count]) for way in ways]))
+                volumes.append(float(np.mean([_volume(group, way[:count], axes) for way in ways])))
+        mean, half, _ = mean_interval(volumes)
+        curve.trials.append(count)
+        curve.seconds.append(float(np.mean(seconds)))
+        curve.mean.append(mean or 0.0)
+        curve.low.append(None if half is None or mean is None else max(0.0, mean - half))
+        curve.high.append(None if half is None or mean is None else mean + half)
+    return curve
+
+
+def _until(group: Sequence[Spent], way: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]) -> tuple[float, int]:
+    """Seconds and trials until the target: hypervolume never falls with another trial, so the place is bisected."""
+    low, high = 0, len(way)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _volume(group, way[:middle], axes) >= target else (middle, high)
+    return sum(group[i].seconds for i in way[:high]), high
+
+
+def cost_to_reach(spent: Sequence[Spent], targets: Mapping[int, float], axes: Sequence[Axis], ordered: bool) -> Reach:
+    """What these trials cost until they have the target of their seed, mean over orders, then over seeds."""
+    groups = {seed: group for seed, group in by_seed(spent).items() if seed in targets}
+    seconds, trials = [], []
+    for seed, group in groups.items():
+        if _volume(group, np.arange(len(group)), axes) >= targets[seed]:
+            found = [_until(group, way, targets[seed], axes) for way in orders(len(group), ordered)]
+            seconds.append(float(np.mean([spent_there for spent_there, _ in found])))
+            trials.append(float(np.mean([count for _, count in found])))
+    return Reach(mean_interval(seconds), float(np.mean(trials)) if trials else None, len(seconds), len(groups))

@@ -1,0 +1,55 @@
+"""Means with their uncertainty: over seeds (Student), over test examples (Wilson, normal)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+Z95 = 1.959964  # standard normal quantile of 97.5 %
+
+
+class Interval(NamedTuple):
+    """A mean over seeds with its 95 % half width; none when one seed cannot tell."""
+
+    mean: float | None
+    half_width: float | None
+    seeds: int
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """Mean and Student-t 95 % half width."""
+    n = len(values)
+    if n == 0:
+        return Interval(None, None, 0)
+    mean = float(np.mean(values))
+    if n == 1:
+        return Interval(mean, None, 1)
+    from scipy.special import stdtrit  # scipy takes half a second to import, only comparisons need it
+
+    return Interval(mean, float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n)), n)
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """95 % interval of a share among `count` images (Wilson 1927): honest near 0 and 1, where ± is not."""
+    z2 = Z95 * Z95
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = Z95 / (1 + z2 / count) * math.sqrt(share * (1 - share) / count + z2 / (4 * count * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
+    """95 % intervals of one trial's metrics over test examples, the trained model given; not over trainings."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, value in metrics.items():
+        if value is None:
+            continue
+        error = metrics.get(f"{name}_stderr")
+        count = metrics.get("robust_images" if name.startswith("robust_") else "test_examples")
+        if error is not None:
+            found[name] = (value - Z95 * error, value + Z95 * error)
+        elif count and (name == "accuracy" or (name.startswith("robust_") and name != "robust_images")):
+            found[name] = wilson(value, count)
+    return found

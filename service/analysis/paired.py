@@ -1,0 +1,52 @@
+"""Two arms on the same seeds: the paired difference, its test, its size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from service.analysis.intervals import Interval, mean_interval
+
+LEVEL = 0.05
+
+
+class Paired(NamedTuple):
+    """Arm minus baseline over the seeds both have; no test with one seed, or where all differences are the same."""
+
+    ratio: Interval  # arm / baseline per seed; none where a baseline is 0
+    difference: Interval
+    p_value: float | None  # two-sided paired t-test
+    effect_size: float | None  # Hedges' g of the differences; two seeds are too few for its correction
+
+
+def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
+    """Values by seed. g = (1 − 3/(4(n − 1) − 1))·mean/sd (Hedges 1981), t = √n·mean/sd."""
+    seeds = [seed for seed in arm if seed in baseline]
+    differences = [arm[seed] - baseline[seed] for seed in seeds]
+    ratios = [arm[seed] / baseline[seed] for seed in seeds if baseline[seed] > 0]
+    ratio = mean_interval(ratios if len(ratios) == len(seeds) else [])
+    found = Paired(ratio, mean_interval(differences), None, None)
+    n = len(differences)
+    spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
+    scale = max((abs(d) for d in differences), default=0.0)
+    if spread <= 1e-12 * scale:  # equal but for rounding, or one seed
+        return found
+    from scipy.special import stdtr  # half a second to import, only comparisons need it
+
+    size = float(np.mean(differences)) / spread
+    p_value = float(2 * stdtr(n - 1, -abs(size) * math.sqrt(n)))
+    return found._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjusted for as many tests as there are (Holm 1979): p_(i)·(m − i) in rising order, never falling, at most 1."""
+    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, i) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - rank)))
+        adjusted[i] = largest
+    return adjusted

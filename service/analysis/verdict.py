@@ -1,0 +1,140 @@
+"""One honest sentence about the arms, and a second one about cost: for page, terminal and report alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from service.analysis.comparison import ArmResult, Pair
+from service.analysis.intervals import Interval
+
+
+def number(value: float) -> str:
+    """Three significant digits, as a person writes them."""
+    if value == 0 or not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.3g}".replace("-", "−")
+    return f"{value:.{_decimals(value)}f}".replace("-", "−")
+
+
+def _decimals(value: float) -> int:
+    return 2 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
+
+
+def spread(interval: Interval, sign: bool = False) -> str:
+    """`−32.9 ± 12.1`: the half width in the mean's decimals, or one digit of its own if those show none."""
+    mean, half, _ = interval
+    if mean is None:
+        return "–"
+    words = ("+" if sign and mean > 0 else "") + number(mean)
+    if half is None:
+        return words
+    places = _decimals(mean)
+    return f"{words} ± {f'{half:.{places}f}' if round(half, places) or not half else f'{half:.1g}'}"
+
+
+def percent(share: float) -> str:
+    value = 100 * share
+    return "under 1 %" if 0 < value < 1 else f"{value:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    """3 m 12 s."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    return f"{minutes} m {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} m"
+
+
+def _share(ratio: Interval) -> str:
+    """`97 % ± 2`."""
+    mean, half, _ = ratio
+    if mean is None:
+        return "some"
+    return percent(mean) + ("" if half is None else f" ± {100 * half:.0f}" if half >= 0.01 else " ± under 1")
+
+
+def p_words(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def test_words(pair: Pair, tests: int) -> str:
+    """`−32.9 ± 12.1, paired t-test over 3 seeds, p = 0.004`; what is missing says why."""
+    difference = pair.paired.difference
+    if difference.seeds == 1:
+        return "one seed: no interval, no test"
+    said = [spread(difference, sign=True), f"{difference.seeds} seeds"]
+    if pair.paired.p_value is None or pair.p_adjusted is None:
+        return ", ".join([*said, "the same difference in each: no test"])
+    held = f", Holm over {tests} arms" if tests > 1 else ""
+    size = [] if pair.paired.effect_size is None else [f"g = {number(pair.paired.effect_size)}"]
+    return ", ".join([said[0], f"paired t-test over {said[1]}{held}", p_words(pair.p_adjusted), *size])
+
+
+def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
+    """What is shown of one arm against the baseline; "no difference shown" when none is."""
+    base, own = seconds[pair.baseline], seconds[pair.arm]
+    time = f" with {percent(own / base)} of its training time" if base > 0 and own > 0 else ""
+    ratio, difference = pair.paired.ratio, pair.paired.difference
+    tested = test_words(pair, tests)
+    if not difference.seeds:
+        return f"{pair.arm} and {pair.baseline} have no seed in common yet"
+    reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume{time}"
+    if difference.seeds == 1 or pair.p_adjusted is None:
+        return f"{pair.arm} reaches {reached} ({tested})"
+    if pair.shown:
+        more = (difference.mean or 0.0) > 0
+        return f"{pair.arm} reaches {'more' if more else 'less'}: {reached} ({tested})"
+    return f"No difference shown between {pair.arm} and {pair.baseline}: {reached} ({tested})"
+
+
+def reach_words(pair: Pair) -> str:
+    """What the baseline spends for the arm's hypervolume, per seed."""
+    reach = pair.reach
+    if not reach.of or not pair.paired.difference.seeds:
+        return ""
+    if not reach.reached or reach.seconds.mean is None or reach.trials is None:
+        return f"{pair.baseline} reaches {pair.arm}’s hypervolume in no seed."
+    some = "" if reach.reached == reach.of else f" in {reach.reached} of {reach.of} seeds"
+    trials = "1 trial" if round(reach.trials) <= 1 else f"{reach.trials:.0f} trials"
+    return f"{pair.baseline} has as much after {duration(reach.seconds.mean)} of training, {trials} of a seed{some}."
+
+
+def _alone(result: ArmResult, others: int, ended: bool) -> str:
+    volume = result.hypervolume
+    seeds = "one seed, no interval" if volume.seeds == 1 else f"mean ± 95 % over {volume.seeds} seeds"
+    silent = (
+        f" The other {'arm has' if others == 1 else 'arms have'} no result{'' if ended else ' yet'}." if others else ""
+    )
+    return f"{result.name} has a hypervolume of {spread(volume)}, {seeds}.{silent}"
+
+
+def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mapping[str, float], ended: bool) -> str:
+    """About the arm that comes closest to the baseline or beats it by most; the others are counted."""
+    known = [result for result in results if result.hypervolume.mean]
+    start = "" if ended else "So far: "
+    if not known:
+        tried = any(result.by_seed for result in results)
+        if tried:
+            return f"{start}No trial lies within the reference point: no hypervolume."
+        return "No trial came to a result." if ended else "No results yet."
+    if not pairs:
+        return start + _alone(known[0], len(results) - 1, ended)
+    best = max(pairs, key=_lead)
+    sentences = [start + pair_words(best, seconds, len(pairs)) + ".", reach_words(best)]
+    rest = [pair for pair in pairs if pair is not best]
+    if rest:
+        more = sum(pair.shown and _lead(pair) > 0 for pair in rest)
+        less = sum(pair.shown and _lead(pair) < 0 for pair in rest)
+        counted = [(more, "more"), (less, "less"), (len(rest) - more - less, "no difference shown")]
+        words = ", ".join(f"{count} {what}" for count, what in counted if count)
+        sentences.append(
+            f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
+        )
+    return " ".join(filter(None, sentences))
+
+
+def _lead(pair: Pair) -> float:
+    mean = pair.paired.difference.mean
+    return -math.inf if mean is None else mean

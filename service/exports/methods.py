@@ -1,0 +1,164 @@
+"""What was done, in prose with citations: a methods paragraph, its BibTeX, and what each paper is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.analysis import Axis
+from service.answers import objectives
+from service.contract.expansion import count_trials
+from service.contract.metrics import described
+from service.contract.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.papers import Citation, bibtex, keys_for
+from service.contract.problems import Bottleneck
+from service.contract.searches import OptunaSearch
+from service.contract.study import Arm, Study
+from service.exports.version import SOFTWARE, VERSION, software
+from service.exports.words import listed, plural, settings_words, value_words
+from service.store.views import StudyView
+
+
+class Cited:
+    """Collects what was cited, in the order of the text."""
+
+    def __init__(self) -> None:
+        self.citations: list[Citation] = []
+
+    def __call__(self, kind: str, name: str) -> str:
+        """` [@key; @other]`, or nothing where no paper is needed."""
+        keys = keys_for(kind, name)
+        known = [(citation.key, citation.reason) for citation in self.citations]
+        self.citations += [Citation(k, f"{kind} {name}") for k in keys if (k, f"{kind} {name}") not in known]
+        return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
+
+
+def _data(view: StudyView, cite: Cited) -> str:
+    data = view.study.data
+    title, _, rest = " ".join((type(data).__doc__ or "").split()).partition(". ")[0].partition(": ")
+    tested = {t.metrics.get("test_examples") for t in view.trials.values()} - {None}
+    parts = [rest.rstrip("."), settings_words(data, only_changed=True)]
+    parts += [f"{count:,.0f} examples to measure on" for count in tested if count is not None and len(tested) == 1]
+    inner = "; ".join(filter(None, parts))
+    return f"Data: {title}{f' ({inner})' if inner else ''}{cite('data', data.name)}."
+
+
+def _model(study: Study, cite: Cited) -> str:
+    training = study.training
+    regular = "".join(
+        f", {name} {value_words(getattr(training, name))}" for name in ("l1", "l2") if getattr(training, name)
+    )
+    balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
+    feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
+    return (
+        f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained for "
+        f"{plural(training.epochs, 'epoch')} with {training.optimizer}{cite('optimizer', training.optimizer)}, "
+        f"learning rate {value_words(training.learning_rate)}, batches of {training.batch_size}{regular}{balance}"
+        f"{feedback}, from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
+    )
+
+
+def _problem(arm: Arm, cite: Cited) -> str:
+    problem = arm.problem
+    if not isinstance(problem, Bottleneck):
+        tasks = f" of {listed(list(problem.terms))}" if problem.name == "multitask" else ""
+        return f"{problem.name}{tasks}{cite('problem', problem.name)}"
+    found = f"information bottleneck{cite('problem', 'bottleneck')} with rate {value_words(problem.rate)}"
+    found += cite("rate", problem.rate) if isinstance(problem.rate, str) else ""
+    if isinstance(problem.transform, str) and problem.transform == "identity":
+        return found
+    found += f" and transform {value_words(problem.transform)}"
+    return found + (cite("transform", problem.transform) if isinstance(problem.transform, str) else "")
+
+
+def _arm(arm: Arm, trials: int, cite: Cited) -> str:
+    settings = settings_words(arm.weighting, only_changed=arm.weighting.name != "fixed")
+    weighting = f"weighting {arm.weighting.name}{cite('weighting', arm.weighting.name)}"
+    search = ""
+    if isinstance(arm.search, OptunaSearch):
+        sampler = f"sampler {arm.search.sampler}{cite('sampler', arm.search.sampler)}"
+        search = f", searched by Optuna{cite('search', 'optuna')} with the {sampler}"
+    changed = {**arm.model, **arm.training}
+    own = f", its own {', '.join(f'{k} {value_words(v)}' for k, v in changed.items())}" if changed else ""
+    return (
+        f"“{arm.name}” ({_problem(arm, cite)}, {weighting}{f': {settings}' if settings else ''}{search}{own}; "
+        f"{plural(trials, 'trial')})"
+    )
+
+
+def _measures(study: Study, cite: Cited) -> str:
+    found = []
+    if any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+        prior, entropy = cite("estimator", "prior-kl"), cite("estimator", "cross-entropy")
+        found.append(
+            f"I(X;Z) is the upper bound by the KL divergence to the prior{prior} and I(Z;Y) the lower bound by the "
+            f"cross-entropy{entropy}, both in bits on the test split"
+        )
+    estimators = [f"{name}{cite('estimator', name)}" for name in study.evaluation.estimators]
+    if estimators:
+        count = study.evaluation.estimator_samples
+        found.append(f"I(X;Z) was also estimated by {listed(estimators)} on at most {count:,} points")
+    attacks = [f"{a.name} (ε {a.epsilon:.3g}){cite('attack', a.name)}" for a in study.evaluation.attacks]
+    if attacks:
+        images = study.evaluation.attack_images
+        found.append(f"accuracy was measured under {listed(attacks)} on at most {images:,} test images")
+    return f"{'; '.join(found)}." if found else ""
+
+
+def _goal(axis: Axis) -> str:
+    known = described(axis.metric)
+    return f"{'least' if axis.goal == 'minimize' else 'most'} {known.label}{f' [{known.unit}]' if known.unit else ''}"
+
+
+def _analysis(view: StudyView, axes: list[Axis], cite: Cited) -> str:
+    goals, seeds = listed([_goal(axis) for axis in axes]), len(view.study.seeds)
+    point = ", ".join("none" if axis.reference is None else f"{axis.reference:g}" for axis in axes)
+    volume = f"hypervolume{cite('analysis', 'hypervolume')} from the reference point ({point})"
+    if seeds == 1:
+        return f"Fronts are of {goals}, compared by {volume}. There was one seed, so there is no interval and no test."
+    tested = (
+        f" Arms were compared with paired t-tests over seeds, adjusted by Holm's method{cite('analysis', 'holm')}."
+        if len(view.study.arms) > 1
+        else ""
+    )
+    return (
+        f"Fronts are of {goals}, compared by {volume}, one hypervolume per arm and seed, given as mean with 95 % "
+        f"Student t interval over {seeds} seeds.{tested}"
+    )
+
+
+def _outcome(view: StudyView) -> str:
+    counts = view.counts()
+    left = counts["planned"] - counts["finished"] - counts["failed"]
+    parts = [f"{counts['finished']:,} finished"]
+    if any(isinstance(arm.problem, Bottleneck) for arm in view.study.arms):
+        nothing = f"a code of less than {COLLAPSED_BELOW_BITS:g} bit"
+        parts.append(f"of which {counts['collapsed']:,} collapsed ({nothing}) and count for no front")
+    parts.append(f"{counts['failed']:,} failed")
+    parts += [f"{left:,} did not end"] if left else []
+    return f"Of {plural(counts['planned'], 'trial')}, {listed(parts)}."
+
+
+def _software(cite: Cited) -> str:
+    names = [f"{SOFTWARE[package]} {number}" for package, number in software().items()]
+    papers = "".join(cite("software", package) for package in ("torch", "ray"))
+    return f"Paretoscope {VERSION} with {listed(names)}{papers}." if names else f"Paretoscope {VERSION}."
+
+
+def methods(view: StudyView) -> dict[str, Any]:
+    """The paragraph with [@keys], the entries of those keys, and what each is for."""
+    cite, study = Cited(), view.study
+    counts = count_trials(study)
+    sentences = [
+        _data(view, cite),
+        _model(study, cite),
+        f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, counts[arm.name], cite) for arm in study.arms)}.",
+        _measures(study, cite),
+        _analysis(view, objectives(view), cite),
+        _outcome(view),
+        _software(cite),
+    ]
+    return {
+        "paragraph": " ".join(filter(None, sentences)),
+        "bibtex": bibtex([citation.key for citation in cite.citations]),
+        "citations": [{"key": citation.key, "for": citation.reason} for citation in cite.citations],
+    }

@@ -1,0 +1,64 @@
+// Draws the report's figures in the page's colours, and on paper in light ones. Asks nobody for anything.
+
+const figures = JSON.parse(document.getElementById("figures").textContent);
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+const PAPER_WIDTH = 640;
+
+function colour(name) {
+  const probe = document.createElement("span");
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+function themed(layout) {
+  const [ink, muted, line, page] = ["ink", "muted", "line", "page"].map(colour);
+  const font = { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink };
+  const axis = { gridcolor: line, linecolor: muted, tickcolor: muted, zerolinecolor: line, showline: true, ticks: "outside", ticklen: 4 };
+  const axes = Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key));
+  const clear = "rgba(0,0,0,0)";
+  return {
+    ...layout,
+    font,
+    paper_bgcolor: clear,
+    plot_bgcolor: clear,
+    ...Object.fromEntries(axes.map((key) => [key, { ...axis, ...layout[key] }])),
+    legend: { bgcolor: clear, ...layout.legend },
+    modebar: { bgcolor: clear, color: muted, activecolor: ink },
+    hoverlabel: { bgcolor: page, bordercolor: muted, font, align: "left" },
+  };
+}
+
+function draw(name, width) {
+  const { data, layout } = figures[name];
+  const size = width ? { width, autosize: false } : { autosize: true };
+  const config = {
+    displaylogo: false,
+    displayModeBar: "hover",
+    responsive: true,
+    modeBarButtonsToRemove: ["select2d", "lasso2d"],
+    toImageButtonOptions: { format: "svg", filename: name, width: 720, height: 480 },
+  };
+  return Plotly.react(`figure-${name}`, data, { ...themed(layout), ...size }, config);
+}
+
+async function drawAll() {
+  for (const name of Object.keys(figures)) {
+    await draw(name);
+    await new Promise((next) => setTimeout(next)); // the reader may scroll between two figures
+  }
+  document.body.dataset.drawn = Object.keys(figures).length;
+}
+
+scheme.addEventListener("change", drawAll);
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light";
+  for (const name of Object.keys(figures)) draw(name, PAPER_WIDTH);
+});
+addEventListener("afterprint", () => {
+  delete document.documentElement.dataset.theme;
+  drawAll();
+});
+drawAll();

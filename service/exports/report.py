@@ -1,0 +1,120 @@
+"""One HTML file that needs nothing else: verdict, arms, figures, trials, methods, papers, the study itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from service.artifacts import Artifacts
+from service.comparison import comparison_answer
+from service.contract.errors import NotFound
+from service.exports.methods import methods
+from service.exports.report_tables import arms_table, trials_table
+from service.exports.version import VERSION, software
+from service.exports.words import plural
+from service.figures import FIGURES, figures_of
+from service.figures.figure import Asked
+from service.store.views import StudyView
+
+HERE = Path(__file__).parent
+DASHBOARD = HERE.parent.parent / "frontends" / "dashboard"
+
+
+@cache
+def _variables() -> str:
+    """The dashboard's colours: every `:root` rule of its style sheet."""
+    return "\n".join(re.findall(r"^:root[^{]*\{[^}]*\}", (DASHBOARD / "style.css").read_text(), re.MULTILINE))
+
+
+@cache
+def _plotly() -> str:
+    """plotly.js of the installed package, found without importing it."""
+    spec = importlib.util.find_spec("plotly")
+    if spec is None or spec.origin is None:
+        raise NotFound("the plotly package is not installed")
+    return (Path(spec.origin).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+
+
+def script_json(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def is_empty(figure: dict[str, Any]) -> bool:
+    """Nothing to draw: no trace has a value. Traces without x (parallel coordinates) carry theirs elsewhere."""
+    return all("x" in trace and not any(value is not None for value in trace["x"]) for trace in figure["data"])
+
+
+def _figure_section(name: str, figure: dict[str, Any]) -> str:
+    meta = figure["layout"].get("meta", {})
+    summary = f"{FIGURES[name].title}. {meta.get('summary') or meta.get('subtitle', '')}"
+    height = figure["layout"].get("height")
+    box = (
+        f'<div class="plot empty muted">{escape(meta.get("empty") or "Nothing was reported for this figure.")}</div>'
+        if is_empty(figure)
+        else f'<div class="plot" id="figure-{name}" role="img" aria-label="{escape(summary)}"'
+        + (f' style="height: {height:g}px"' if height else "")
+        + "></div>"
+    )
+    caption = f"<h3>{escape(FIGURES[name].title)}</h3><p class='muted'>{escape(meta.get('subtitle', ''))}</p>"
+    return f"<figure><figcaption>{caption}</figcaption>{box}</figure>"
+
+
+def filled(template: str, parts: dict[str, Callable[[], str]]) -> str:
+    """Each {{name}} once, in one pass: what a user wrote is never read as a template."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]](), template)
+
+
+def _facts(view: StudyView) -> str:
+    counts, study = view.counts(), view.study
+    when = f", {view.started_at[:10]}" if view.started_at else ""
+    return (
+        f"{view.id} · {view.state.value}{when} · {plural(len(study.arms), 'arm')}, "
+        f"{counts['finished']:,} of {plural(counts['planned'], 'trial')} finished, "
+        f"{counts['failed']:,} failed, {counts['collapsed']:,} collapsed · {plural(len(study.seeds), 'seed')}"
+    )
+
+
+def _made(view: StudyView, now: datetime) -> str:
+    versions = ", ".join(f"{package} {number}" for package, number in software().items())
+    point = ", ".join(f"{o.metric} {o.reference_value:g}" for o in view.study.objectives)
+    return (
+        f"Made {now:%Y-%m-%d %H:%M} UTC by Paretoscope {VERSION} ({versions}). Seeds "
+        f"{', '.join(map(str, view.study.seeds))}. Reference point {point}."
+    )
+
+
+def report(view: StudyView, artifacts: Artifacts | None, now: datetime | None = None) -> str:
+    """The whole file as text."""
+    figures = {name: FIGURES[name].build(Asked(view, artifacts=artifacts)) for name in figures_of(view.study)}
+    drawn = {name: figure for name, figure in figures.items() if not is_empty(figure)}
+    sections = "".join(_figure_section(name, figure) for name, figure in figures.items())
+    comparison, found = comparison_answer(view), methods(view)
+    spec = yaml.safe_dump(view.spec, sort_keys=False, allow_unicode=True, width=100)
+    parts: dict[str, Callable[[], str]] = {
+        "title": lambda: escape(view.study.name),
+        "facts": lambda: escape(_facts(view)),
+        "verdict": lambda: escape(comparison["verdict"]),
+        "arms": lambda: arms_table(comparison),
+        "figures": lambda: f'<section><h2>Figures</h2><div class="figures">{sections}</div></section>',
+        "trials": lambda: trials_table(view),
+        "methods": lambda: escape(found["paragraph"]),
+        "bibtex": lambda: escape(found["bibtex"]),
+        "spec": lambda: escape(spec),
+        "made": lambda: escape(_made(view, now or datetime.now(UTC))),
+        "data": lambda: script_json(drawn),
+        "variables": _variables,
+        "plotly": _plotly,
+        "style": (HERE / "report.css").read_text,
+        "script": (HERE / "report.js").read_text,
+    }
+    return filled((HERE / "report.html").read_text(), parts)

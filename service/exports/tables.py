@@ -1,0 +1,124 @@
+"""A study as flat tables: a row per trial, or a row per report. Columns have one type each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from service.answers import front_ids
+from service.store.views import StudyView
+
+Kind = Literal["int", "float", "bool", "string"]
+Cell = int | float | bool | str | None
+TableName = Literal["trials", "reports"]
+
+
+class Column(NamedTuple):
+    name: str
+    kind: Kind
+
+
+class Table(NamedTuple):
+    columns: list[Column]
+    rows: Iterator[tuple[Cell, ...]]
+
+
+TRIAL_COLUMNS = [
+    Column("study", "string"),
+    Column("trial", "string"),
+    Column("arm", "string"),
+    Column("seed", "int"),
+    Column("state", "string"),
+    Column("reason", "string"),
+    Column("collapsed", "bool"),
+    Column("on_front", "bool"),
+    Column("started_at", "string"),
+    Column("ended_at", "string"),
+    Column("host", "string"),
+    Column("training_seconds", "float"),
+]
+REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column("epoch", "int")]
+
+
+def kind_of(values: Iterable[Any]) -> Kind:
+    """The narrowest type that holds all of them; what is missing has none."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return "bool"
+    if kinds == {int}:
+        return "int"
+    return "float" if kinds and kinds <= {int, float} else "string"
+
+
+def as_kind(value: Any, kind: Kind) -> Cell:
+    """The value in the type of its column: lists and numbers among words as JSON writes them."""
+    if value is None:
+        return None
+    if kind == "float":
+        return float(value)
+    if kind == "int":
+        return int(value)
+    return value if kind == "bool" or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _metrics(view: StudyView) -> list[str]:
+    """Those the study promises, then whatever else was reported."""
+    reported = {name for trial in view.trials.values() for name in trial.metrics}
+    return [*view.study.metrics, *sorted(reported.difference(view.study.metrics))]
+
+
+def trials_table(view: StudyView) -> Table:
+    """A row per trial with its configuration and its last metrics."""
+    on_front = front_ids(view)
+    trials = [
+        (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed)
+        for trial_id, trial in view.trials.items()
+    ]
+    keys = list(dict.fromkeys(key for _, _, config, _, _ in trials for key in config))
+    kinds = {key: kind_of(config.get(key) for _, _, config, _, _ in trials) for key in keys}
+    metrics = _metrics(view)
+    rows = [
+        (
+            view.id,
+            trial_id,
+            trial.planned.arm,
+            trial.planned.seed,
+            trial.state.value,
+            trial.reason,
+            collapsed,
+            trial_id in on_front,
+            trial.started_at,
+            trial.ended_at,
+            trial.host,
+            trial.training_seconds,
+            *(as_kind(config.get(key), kinds[key]) for key in keys),
+            *(as_kind(last.get(name), "float") for name in metrics),
+        )
+        for trial_id, trial, config, last, collapsed in trials
+    ]
+    columns = [
+        *TRIAL_COLUMNS,
+        *(Column(f"config.{key}", kinds[key]) for key in keys),
+        *(Column(name, "float") for name in metrics),
+    ]
+    return Table(columns, iter(rows))
+
+
+def reports_table(view: StudyView) -> Table:
+    """A row per report. The reports are taken now and made into rows as they are read, for there may be millions."""
+    taken = [(trial_id, t.planned.arm, t.planned.seed, list(t.reports)) for trial_id, t in view.trials.items()]
+    metrics = [name for name in _metrics(view) if name != "epoch"]
+
+    def rows() -> Iterator[tuple[Cell, ...]]:
+        for trial_id, arm, seed, reports in taken:
+            for report in reports:
+                epoch = as_kind(report.get("epoch"), "int")
+                yield (view_id, trial_id, arm, seed, epoch, *(as_kind(report.get(m), "float") for m in metrics))
+
+    view_id = view.id
+    return Table([*REPORT_COLUMNS, *(Column(name, "float") for name in metrics)], rows())
+
+
+def table_of(view: StudyView, name: TableName) -> Table:
+    return trials_table(view) if name == "trials" else reports_table(view)

@@ -1,0 +1,221 @@
+"""β sensitivity: a metric against a parameter of the weighting; arms without that parameter as a band across."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from service.analysis import Axis, Interval, mean_interval
+from service.answers import metric_axis
+from service.contract.events import TrialState
+from service.contract.palette import arm_style
+from service.contract.searches import OptunaSearch
+from service.contract.study import Study
+from service.figures.bands import across, bars, bounds_of, ends, interval_words
+from service.figures.choices import chosen_metric, judged, metric_control, one_of
+from service.figures.configurations import Best, best_of, final_value, finite
+from service.figures.figure import Asked, Control, Figure
+from service.figures.labels import varied_keys
+from service.figures.parameters import BETA, is_number, key_label, numeric_keys
+from service.figures.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
+from service.store.views import StudyView
+
+MOST_DOTS = 2_000  # single trials below their means
+
+
+class Dot(NamedTuple):
+    trial: str
+    seed: int
+    value: float  # of the parameter
+    metric: float
+
+
+class Level(NamedTuple):
+    """One value of the parameter: the metric there, mean over seeds."""
+
+    value: float
+    metric: Interval
+
+
+class ArmLevels(NamedTuple):
+    name: str
+    searched: bool  # values of a search are all different: each trial is a point of its own
+    levels: list[Level]
+    dots: list[Dot]
+    best: Best | None  # of an arm that does not have the parameter
+
+
+class SensitivityData(NamedTuple):
+    key: str | None
+    axis: Axis
+    arms: list[ArmLevels]
+    others: bool  # other parameters vary too: means go over them
+    training: int
+    failed: int
+
+
+def _levels(dots: list[Dot]) -> list[Level]:
+    """Per value the mean over seeds of what each seed has there on average."""
+    by_value: dict[float, dict[int, list[float]]] = {}
+    for dot in dots:
+        by_value.setdefault(dot.value, {}).setdefault(dot.seed, []).append(dot.metric)
+    return [
+        Level(value, mean_interval([sum(own) / len(own) for own in by_value[value].values()]))
+        for value in sorted(by_value)
+    ]
+
+
+def sensitivity_data(view: StudyView, x: str | None, y: str | None) -> SensitivityData:
+    """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for."""
+    keys = numeric_keys(view.study)
+    options = [(key, key_label(key)) for key in keys]
+    key = one_of(x, options, "x", BETA if BETA in keys else next(iter(keys), "")) or None
+    axis = metric_axis(view, chosen_metric(view, y), "y")
+    arms, others = [], False
+    for arm in view.study.arms:
+        dots = []
+        for trial_id, trial in view.trials.items():
+            value, metric = trial.planned.config.get(key or ""), final_value(trial, axis.metric)
+            if trial.planned.arm == arm.name and is_number(value) and finite(metric):
+                dots.append(Dot(trial_id, trial.planned.seed, float(value), metric))
+        searched = isinstance(arm.search, OptunaSearch)
+        best = None if dots or not key else best_of(view, arm.name, axis.metric, axis.goal)
+        others = others or bool(dots and not searched and varied_keys(view, arm.name) - {key})
+        arms.append(ArmLevels(arm.name, searched, [] if searched else _levels(dots), dots, best))
+    training = sum(t.state is TrialState.RUNNING and bool(t.metrics) for t in view.trials.values())
+    return SensitivityData(key, axis, arms, others, training, view.counts()["failed"])
+
+
+def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) -> list[dict[str, Any]]:
+    """Single trials muted, means with their intervals on top; a search has only single trials."""
+    colour, symbol = arm_style(index)
+    common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name}
+    alone = arm.searched or all(level.metric.seeds == 1 for level in arm.levels)
+    dots = arm.dots if few or alone else []
+    single = {
+        "mode": "markers",
+        "x": [short(dot.value) for dot in dots],
+        "y": [short(dot.metric) for dot in dots],
+        "text": [f"seed {dot.seed}" for dot in dots],
+        "customdata": [dot.trial for dot in dots],
+        "hovertemplate": f"{label} %{{x:.3g}}: %{{y:.3g}}, %{{text}}<extra>%{{fullData.name}}</extra>",
+        "showlegend": alone,
+        "marker": {"color": colour, "symbol": symbol, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
+    }
+    if arm.searched:
+        return [{**common, **single}]
+    means = {
+        "mode": "lines" if alone else "lines+markers",
+        "x": [short(level.value) for level in arm.levels],
+        "y": [short(level.metric.mean or 0.0) for level in arm.levels],
+        "text": [interval_words(level.metric) for level in arm.levels],
+        "hovertemplate": f"{label} %{{x:.3g}}: %{{text}}<extra>%{{fullData.name}}</extra>",
+        "showlegend": not alone,
+        "line": {"color": colour, "width": 1.5},
+        "marker": {"color": colour, "symbol": symbol, "size": 8},
+        "error_y": bars([level.metric for level in arm.levels], bounds_of(metric), colour),
+    }
+    return [{**common, **means}, {**common, **single}] if alone else [{**common, **single}, {**common, **means}]
+
+
+def _summary(data: SensitivityData, label: str) -> str:
+    """`accuracy at best: manual β 0.96 at β 0.01; MIB 0.93.`"""
+    pick = min if data.axis.goal == "minimize" else max
+    words = []
+    for arm in data.arms:
+        if arm.best is not None and arm.best.mean.mean is not None:
+            words.append(f"{arm.name} {arm.best.mean.mean:.3g}")
+        elif arm.dots:
+            places = [(dot.metric, dot.value) for dot in arm.dots]
+            if arm.levels:
+                places = [(level.metric.mean or 0.0, level.value) for level in arm.levels]
+            metric, value = pick(places)
+            words.append(f"{arm.name} {metric:.3g} at {label} {value:.3g}")
+    return f"{title_of(data.axis.metric)} at best: {'; '.join(words)}." if words else ""
+
+
+def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
+    seeds = [level.metric.seeds for arm in data.arms for level in arm.levels]
+    seeds += [arm.best.mean.seeds for arm in data.arms if arm.best is not None]
+    most = max(seeds, default=0)
+    spread = "one seed, no interval" if most == 1 else f"{most} seeds: mean, 95 % interval" if most else ""
+    chosen = any(arm.best is not None and arm.best.of > 1 for arm in data.arms)
+    parts = [
+        spread,
+        "" if few else "single trials not drawn",
+        "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
+        "mean over the other parameters" if data.others else "",
+        "dashed: best configuration of arms without it, chosen on the test split" if chosen else "",
+        f"{hidden} trials at {label} ≤ 0 have no place on a log axis" if hidden else "",
+        f"{data.training} still training" if data.training else "",
+        f"{data.failed} failed, left out" if data.failed else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
+    label, metric = key_label(data.key or ""), data.axis.metric
+    few = sum(len(arm.dots) for arm in data.arms) <= MOST_DOTS
+    positive = [dot.value for arm in data.arms for dot in arm.dots if dot.value > 0]
+    log = bool(positive) and max(positive) / min(positive) > LOG_WHEN_RATIO
+    shown = [
+        arm._replace(
+            dots=[dot for dot in arm.dots if dot.value > 0 or not log],
+            levels=[level for level in arm.levels if level.value > 0 or not log],
+        )
+        for arm in data.arms
+    ]
+    hidden = sum(len(arm.dots) for arm in data.arms) - sum(len(arm.dots) for arm in shown)
+    values = [dot.value for arm in shown for dot in arm.dots]
+    span = (short(min(values)), short(max(values))) if values else (0.0, 1.0)
+    if span[0] == span[1]:
+        span = (0.5 * span[0], 1.5 * span[1]) if span[0] > 0 else (span[0] - 0.5, span[1] + 0.5)
+    bands, curves = [], []  # bands first: nothing may lie under them
+    for i, arm in enumerate(shown):
+        if arm.best is not None:
+            words = interval_words(arm.best.mean) + (f"<br>{arm.best.label}" if arm.best.label else "")
+            bands += across(arm.name, i, arm.best.mean, span, bounds_of(metric), words)
+        elif arm.dots:
+            curves += _own_traces(arm, i, metric, label, few)
+    x = {"title": {"text": label}, "zeroline": False, "automargin": True}
+    if log:
+        x |= {"type": "log", "exponentformat": "power", "dtick": 1 if span[1] / span[0] >= 300 else "D2"}
+    heights = [dot.metric for arm in shown for dot in arm.dots]
+    found = [ends(arm.best.mean, bounds_of(metric)) for arm in shown if arm.best is not None]
+    heights += [end for pair in found if pair is not None for end in pair]
+    drawing = layout(
+        x,
+        axis_layout(metric, heights),
+        _subtitle(data, few, hidden, label),
+        revision,
+        summary=_summary(data, label),
+        empty="" if data.key else "No number takes several values within an arm of this study.",
+    )
+    return {"data": [*bands, *curves], "layout": drawing}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_sensitivity(sensitivity_data(asked.view, asked.x, asked.y), asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    keys = numeric_keys(view.study)
+    against = Control("x", "against", "choice", [(key, key_label(key)) for key in keys], BETA)
+    if BETA not in keys:
+        against = against._replace(default=next(iter(keys), ""))
+    return [metric_control(view.study, judged(view.study)), *([against] if len(keys) > 1 else [])]
+
+
+def has_numbers(study: Study) -> bool:
+    return bool(numeric_keys(study))
+
+
+FIGURE = Figure(
+    "beta-sensitivity",
+    "β sensitivity",
+    "a metric (y) against β or another number that varies (x), mean and 95 % over seeds; other arms as bands",
+    "sensitivity",
+    (),
+    figure,
+    controls,
+    has_numbers,
+)

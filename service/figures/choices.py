@@ -1,0 +1,66 @@
+"""What a reader may choose in a figure: metrics worth showing, one of a few words, an arm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+from service.answers import metric_axis
+from service.contract.errors import Detail, InvalidInput
+from service.contract.metrics import described
+from service.contract.study import Study
+from service.figures.figure import Control
+from service.figures.style import title_of
+from service.store.views import StudyView
+
+COUNTS = re.compile(r"epoch|.+_stderr|test_examples|robust_images|estimator_samples")
+
+Options = Sequence[tuple[str, str]]  # values of the query with their labels
+
+
+def _refused(query: str, value: str, known: Sequence[str]) -> NoReturn:
+    message = f"{query} must be one of {', '.join(known) or 'none'}, got {value!r}"
+    raise InvalidInput(message, [Detail(path=query, message=message)])
+
+
+def one_of(value: str | None, options: Options, query: str, default: str) -> str:
+    """The choice asked for, else the default."""
+    known = [name for name, _ in options]
+    if value is not None and value not in known:
+        _refused(query, value, known)
+    return default if value is None else value
+
+
+def judged(study: Study) -> list[str]:
+    """Metrics of which less or more is better: those that a front can be measured by, and time."""
+    return [name for name in study.metrics if described(name).reference is not None or name == "seconds"]
+
+
+def measured(study: Study) -> list[str]:
+    """Metrics that change with training."""
+    return [name for name in study.metrics if not COUNTS.fullmatch(name)]
+
+
+def default_metric(study: Study) -> str:
+    return "accuracy" if "accuracy" in study.metrics else study.objectives[1].metric
+
+
+def chosen_metric(view: StudyView, y: str | None) -> str:
+    """The metric asked for, else accuracy, else the second objective."""
+    return metric_axis(view, y, "y").metric if y is not None else default_metric(view.study)
+
+
+def metric_control(study: Study, known: Sequence[str]) -> Control:
+    return Control("y", "of", "metric", [(name, title_of(name)) for name in known], default_metric(study))
+
+
+def chosen_arms(view: StudyView, arms: Sequence[str], default: tuple[str, str]) -> tuple[str, str]:
+    """Two arms: as asked for, each missing one by default."""
+    known = [arm.name for arm in view.study.arms]
+    for arm in arms:
+        if arm not in known:
+            _refused("arm", arm, known)
+    first = arms[0] if arms else default[0]
+    second = arms[1] if len(arms) > 1 else next((arm for arm in reversed(default) if arm != first), default[1])
+    return first, second

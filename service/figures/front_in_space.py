@@ -1,0 +1,98 @@
+"""A front of three metrics in space: non-dominated trials strong and on stems, the others muted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.analysis import Axis, Point
+from service.contract.palette import arm_style
+from service.figures.fronts import ArmFront, FrontData, subtitle_of, summary_of
+from service.figures.shades import in_legend, marker_colours
+from service.figures.style import axis_layout, layout, short, title_of
+
+# Plotly has eight markers in space, not all of those it has in the plane.
+IN_SPACE = {"triangle-up": "diamond-open", "star": "square-open", "hexagon": "circle-open"}
+GRID = "rgba(128, 128, 128, 0.3)"  # readable on light and dark
+
+
+def _places(points: list[Point]) -> dict[str, list[float]]:
+    return {name: [short(point.values[i]) for point in points] for i, name in enumerate("xyz")}
+
+
+def _stems(points: list[Point], floor: float) -> dict[str, list[float | None]]:
+    """A line from each point down to the floor, gaps between them."""
+    found: dict[str, list[float | None]] = {"x": [], "y": [], "z": []}
+    for point in points:
+        x, y, z = map(short, point.values)
+        found["x"] += [x, x, None]
+        found["y"] += [y, y, None]
+        found["z"] += [z, floor, None]
+    return found
+
+
+def _traces(data: FrontData, arm: ArmFront, index: int, floor: float) -> list[dict[str, Any]]:
+    colour, symbol = arm_style(index)
+    named = {"type": "scatter3d", "name": arm.name, "legendgroup": arm.name, "showlegend": False}
+    values = "<br>".join(
+        f"{title_of(axis.metric)} %{{{name}:.3g}}" for name, axis in zip("xyz", data.axes, strict=True)
+    )
+    found: list[dict[str, Any]] = [
+        {
+            **named,
+            "mode": "lines",
+            **_stems(arm.front, floor),
+            "line": {"color": colour, "width": 1.5},
+            "opacity": 0.35,
+            "hoverinfo": "skip",
+        }
+    ]
+    for points, strong in ((arm.dominated, False), (arm.front, True)):
+        trials = [point.trial for point in points]
+        found.append(
+            {
+                **named,
+                "mode": "markers",
+                **_places(points),
+                "text": [data.labels[trial] for trial in trials],
+                "customdata": trials,
+                "hovertemplate": f"%{{text}}<br>{values}<extra>%{{fullData.name}}</extra>",
+                "marker": {
+                    **marker_colours(arm.shading if strong else None, trials, colour),
+                    "symbol": IN_SPACE.get(symbol, symbol),
+                    "size": 6 if strong else 3,
+                    "opacity": 1.0 if strong else 0.3,
+                },
+            }
+        )
+    shown = in_legend(arm.name, colour, IN_SPACE.get(symbol, symbol))
+    return [*found, {**shown, "type": "scatter3d", "z": [None]}]
+
+
+def _axis(axis: Axis, values: list[float]) -> dict[str, Any]:
+    flat = axis_layout(axis.metric, values)
+    wish = "less" if axis.goal == "minimize" else "more"
+    return {
+        "title": {"text": f"{title_of(axis.metric)}<br>{wish} is better"},
+        "gridcolor": GRID,
+        "zeroline": False,
+        "showbackground": False,
+        "nticks": 5,
+        **({"type": "log"} if flat.get("type") == "log" else {}),
+    }
+
+
+def draw_in_space(data: FrontData, revision: str) -> dict[str, Any]:
+    drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
+    floor = short(min((values[2] for values in drawn), default=0.0))
+    flat = layout({}, {}, subtitle_of(data), revision, summary=summary_of(data))
+    axes = {
+        f"{name}axis": _axis(axis, [values[i] for values in drawn])
+        for i, (name, axis) in enumerate(zip("xyz", data.axes, strict=True))
+    }
+    camera = {"eye": {"x": 1.5, "y": -1.5, "z": 0.9}}
+    scene = {**axes, "aspectmode": "cube", "camera": camera, "uirevision": revision}
+    kept = {key: value for key, value in flat.items() if key not in ("xaxis", "yaxis")}
+    return {
+        "data": [trace for i, arm in enumerate(data.arms) for trace in _traces(data, arm, i, floor)],
+        "layout": {**kept, "margin": {"l": 0, "r": 0, "t": 8, "b": 0}, "scene": scene},
+    }

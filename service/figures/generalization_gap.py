@@ -1,0 +1,200 @@
+"""Generalisation gap: train minus test accuracy against I(X;Z); in rows where no code has a finite rate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from service.analysis import Interval, mean_interval
+from service.contract.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.palette import arm_style
+from service.figures import rows
+from service.figures.accuracy_by_method import best_note
+from service.figures.bands import across, bars, bounds_of, interval_words
+from service.figures.configurations import Best, best_of, configurations, final_value, finite
+from service.figures.figure import Asked, Figure
+from service.figures.labels import config_label, varied_keys
+from service.figures.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
+from service.store.views import StudyView
+
+X, Y = "i_xz_bits", "generalization_gap"
+MOST_DOTS = 2_000
+SMALLEST_BITS = 1e-2  # a log axis has no place for a code that carries nothing
+
+
+class Dot(NamedTuple):
+    trial: str
+    seed: int
+    rate: float
+    gap: float
+
+
+class Configuration(NamedTuple):
+    """Trials that differ in nothing but their seed."""
+
+    label: str
+    rate: Interval
+    gap: Interval
+    dots: list[Dot]
+
+
+class Fallback(NamedTuple):
+    """An arm without a rate: the gap of its configuration of best accuracy."""
+
+    best: Best
+    gaps: dict[str, float]  # by trial
+    gap: Interval
+
+
+class ArmGap(NamedTuple):
+    name: str
+    configurations: list[Configuration]
+    fallback: Fallback | None
+
+
+class GapData(NamedTuple):
+    arms: list[ArmGap]
+    seeds: dict[str, int]
+    failed: int
+
+    @property
+    def has_rates(self) -> bool:
+        return any(arm.configurations for arm in self.arms)
+
+
+def _configuration(view: StudyView, trials: list[str], varied: set[str]) -> Configuration | None:
+    dots = []
+    for trial_id in trials:
+        trial = view.trials[trial_id]
+        rate, gap = final_value(trial, X), final_value(trial, Y)
+        if finite(rate) and finite(gap):
+            dots.append(Dot(trial_id, trial.planned.seed, max(rate, SMALLEST_BITS), gap))
+    if not dots:
+        return None
+    label = config_label(view.trials[trials[0]].planned.config, varied)
+    rate_mean, gap_mean = (mean_interval([dot[i] for dot in dots]) for i in (2, 3))  # type: ignore[misc]
+    return Configuration(label, rate_mean, gap_mean, dots)
+
+
+def _fallback(view: StudyView, arm: str) -> Fallback:
+    best = best_of(view, arm, "accuracy")
+    found = {trial: final_value(view.trials[trial], Y) for trial in best.trials}
+    gaps = {trial: gap for trial, gap in found.items() if finite(gap)}
+    return Fallback(best, gaps, mean_interval(list(gaps.values())))
+
+
+def gap_data(view: StudyView) -> GapData:
+    arms = []
+    for arm in view.study.arms:
+        varied = varied_keys(view, arm.name)
+        found = [_configuration(view, trials, varied) for trials in configurations(view, arm.name)]
+        own = [configuration for configuration in found if configuration is not None]
+        arms.append(ArmGap(arm.name, own, None if own else _fallback(view, arm.name)))
+    seeds = {trial_id: trial.planned.seed for trial_id, trial in view.trials.items()}
+    return GapData(arms, seeds, view.counts()["failed"])
+
+
+def _traces(arm: ArmGap, index: int, few: bool) -> list[dict[str, Any]]:
+    """Trials muted, the mean of each configuration with bars in both directions; one seed: the trial is the mean."""
+    colour, symbol = arm_style(index)
+    alone = all(len(configuration.dots) == 1 for configuration in arm.configurations)
+    pairs = [(dot, each.label) for each in arm.configurations for dot in each.dots] if few or alone else []
+    common = {"type": "scatter", "mode": "markers", "name": arm.name, "legendgroup": arm.name}
+    values = "<br>I(X;Z) %{x:.3g} bits, gap %{y:.3g}<extra>%{fullData.name}</extra>"
+    single = {
+        "x": [short(dot.rate) for dot, _ in pairs],
+        "y": [short(dot.gap) for dot, _ in pairs],
+        "text": [" · ".join(filter(None, [label, f"seed {dot.seed}"])) for dot, label in pairs],
+        "customdata": [dot.trial for dot, _ in pairs],
+        "hovertemplate": "%{text}" + values,
+        "showlegend": alone,
+        "marker": {"color": colour, "symbol": symbol, "size": 7 if alone else 4, "opacity": 0.9 if alone else 0.45},
+    }
+    if alone:
+        return [{**common, **single}]
+    rates, gaps = [each.rate for each in arm.configurations], [each.gap for each in arm.configurations]
+    means = {
+        "x": [short(rate.mean or 0.0) for rate in rates],
+        "y": [short(gap.mean or 0.0) for gap in gaps],
+        "text": [each.label or "mean" for each in arm.configurations],
+        "hovertemplate": "%{text}" + values.replace("<extra>", ", mean over seeds<extra>"),
+        "marker": {"color": colour, "symbol": symbol, "size": 8},
+        "error_x": bars(rates, bounds_of(X), colour, 1),
+        "error_y": bars(gaps, bounds_of(Y), colour, 1),
+    }
+    return [{**common, **single}, {**common, **means}]
+
+
+def _spread(data: GapData) -> str:
+    seeds = [len(each.dots) for arm in data.arms for each in arm.configurations]
+    seeds += [len(arm.fallback.gaps) for arm in data.arms if arm.fallback is not None]
+    most = max(seeds, default=0)
+    if most <= 1:
+        return "one seed, no interval" if most else ""
+    return f"up to {most} seeds: mean per configuration, 95 % interval"
+
+
+def _summary(data: GapData) -> str:
+    words = []
+    for arm in data.arms:
+        gaps = [each.gap.mean for each in arm.configurations] or [arm.fallback.gap.mean if arm.fallback else None]
+        known = sorted(gap for gap in gaps if gap is not None)
+        if known:
+            words.append(f"{arm.name} {known[0]:.3g}" + (f" to {known[-1]:.3g}" if len(known) > 1 else ""))
+    return f"Train minus test accuracy: {', '.join(words)}." if words else ""
+
+
+def draw_gap(data: GapData, revision: str) -> dict[str, Any]:
+    chosen = any(arm.fallback is not None and arm.fallback.best.of > 1 for arm in data.arms)
+    parts = [
+        "train − test accuracy, 0 is no gap",
+        _spread(data),
+        "without I(X;Z): configuration of best test accuracy" if chosen else "",
+        f"{data.failed} failed, left out" if data.failed else "",
+    ]
+    subtitle = " · ".join(filter(None, parts))
+    drawn = _draw_plane(data, subtitle, revision) if data.has_rates else _draw_rows(data, subtitle, revision)
+    drawn["layout"]["meta"]["summary"] = _summary(data)
+    return drawn
+
+
+def _draw_rows(data: GapData, subtitle: str, revision: str) -> dict[str, Any]:
+    found = []
+    for arm in data.arms:
+        if arm.fallback is not None:
+            dots = [rows.Dot(trial, f"seed {data.seeds[trial]}", gap) for trial, gap in arm.fallback.gaps.items()]
+            words = interval_words(arm.fallback.gap)
+            found.append(rows.Row(arm.name, best_note(arm.fallback.best), "", words, arm.fallback.gap, dots))
+    x = {"title": {"text": title_of(Y)}, "zeroline": True, "zerolinecolor": TRUTH_COLOUR, "automargin": True}
+    return rows.draw_rows(found, x, bounds_of(Y), subtitle, "", revision)
+
+
+def _draw_plane(data: GapData, subtitle: str, revision: str) -> dict[str, Any]:
+    dots = [dot for arm in data.arms for each in arm.configurations for dot in each.dots]
+    few = len(dots) <= MOST_DOTS
+    # A collapsed code lies at zero on a linear axis; it is no reason for a log one.
+    rates = [dot.rate for dot in dots if dot.rate >= COLLAPSED_BELOW_BITS]
+    span = (short(min(dot.rate for dot in dots)), short(max(dot.rate for dot in dots)))
+    bands, points = [], []
+    for i, arm in enumerate(data.arms):
+        if arm.fallback is not None:
+            words = interval_words(arm.fallback.gap) + "<br>no finite I(X;Z)"
+            bands += across(arm.name, i, arm.fallback.gap, span, bounds_of(Y), words)
+        else:
+            points += _traces(arm, i, few)
+    y = {"title": {"text": title_of(Y)}, "zeroline": True, "zerolinecolor": TRUTH_COLOUR, "automargin": True}
+    drawing = layout(axis_layout(X, rates), y, subtitle + ("" if few else " · single trials not drawn"), revision)
+    return {"data": [*bands, *points], "layout": drawing}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_gap(gap_data(asked.view), asked.revision)
+
+
+FIGURE = Figure(
+    "generalization-gap",
+    "Generalisation gap",
+    "train minus test accuracy against I(X;Z), per trial and as mean of each configuration with its 95 % interval",
+    "curves",
+    (Y,),
+    figure,
+)

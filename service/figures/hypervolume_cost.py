@@ -1,0 +1,224 @@
+"""Hypervolume against cost: what an arm had after so much training, and what the baseline spends to have as much."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from service.analysis import Interval, mean_interval
+from service.comparison import comparison_answer
+from service.contract.palette import arm_style
+from service.figures.bands import bars, interval_words
+from service.figures.choices import one_of
+from service.figures.figure import Asked, Control, Figure
+from service.figures.style import LOG_WHEN_RATIO, TRUTH_COLOUR, layout, short
+from service.store.views import StudyView
+
+COSTS = [("seconds", "training seconds"), ("trials", "trials")]
+TITLES = {"seconds": "training time per seed [s]", "trials": "trials per seed"}
+MOST_NOTES = 3  # words in the figure; the others say theirs when pointed at
+VOLUME = (0.0, float("inf"))
+
+
+class ArmCost(NamedTuple):
+    """A curve over cost; an arm of one trial per seed is a place with an interval in both directions."""
+
+    name: str
+    cost: list[float]
+    mean: list[float]
+    low: list[float | None]
+    high: list[float | None]
+    place: tuple[Interval, Interval] | None  # cost, hypervolume
+    trials: list[str]  # of such a place
+
+
+class Reached(NamedTuple):
+    """From an arm's place to where the baseline has the same hypervolume."""
+
+    arm: str
+    baseline: str
+    hypervolume: float
+    start: float
+    cost: Interval
+    seeds: int  # in which it gets there
+    of: int
+
+
+class CostData(NamedTuple):
+    by: str
+    arms: list[ArmCost]
+    reached: list[Reached]
+    never: list[tuple[str, str]]  # (baseline, arm) whose hypervolume it has in no seed
+    reference: list[float | None]
+    seeds: int
+    searched: bool
+
+
+def _planned_per_seed(view: StudyView, arm: str) -> int:
+    seeds = [trial.planned.seed for trial in view.trials.values() if trial.planned.arm == arm]
+    return max((seeds.count(seed) for seed in set(seeds)), default=0)
+
+
+def _place(view: StudyView, arm: dict[str, Any], by: str) -> tuple[tuple[Interval, Interval], list[str]] | None:
+    """Mean cost and hypervolume over the seeds of an arm whose trials have ended."""
+    own = [trial for trial in view.ended if view.trials[trial].planned.arm == arm["name"]]
+    volume = arm["hypervolume"]
+    if not own or not arm["cost"]["mean"]:
+        return None
+    spent = mean_interval([view.trials[trial].training_seconds or 0.0 for trial in own])
+    cost = spent if by == "seconds" else Interval(1.0, None, len(own))
+    return (cost, Interval(volume["mean"], volume["half_width"], volume["seeds"])), own
+
+
+def cost_data(view: StudyView, x: str | None) -> CostData:
+    """Curves and reach as in the comparison; cost is per seed: what one run of the arm with one seed spends."""
+    by = one_of(x, COSTS, "x", "seconds")
+    answer = comparison_answer(view)
+    arms, automatic = [], set()
+    for arm in answer["arms"]:
+        curve = arm["cost"]
+        found = _place(view, arm, by) if _planned_per_seed(view, arm["name"]) == 1 else None
+        place, trials = found or (None, [])
+        arms.append(ArmCost(arm["name"], curve[by], curve["mean"], curve["low"], curve["high"], place, trials))
+        if arm["automatic"]:
+            automatic.add(arm["name"])
+    reached, never = [], []
+    by_name = {arm.name: arm for arm in arms}
+    for pair in answer["pairs"]:
+        own, reach = by_name[pair["arm"]], pair["reach"]
+        if own.name not in automatic or not own.cost:
+            continue
+        if not reach["reached"]:
+            never += [(pair["baseline"], own.name)] if reach["of"] else []
+            continue
+        cost = Interval(**reach["seconds"]) if by == "seconds" else Interval(reach["trials"], None, reach["reached"])
+        volume = (own.place[1].mean if own.place else own.mean[-1]) or 0.0
+        start = (own.place[0].mean if own.place else own.cost[-1]) or 0.0
+        reached.append(Reached(own.name, pair["baseline"], volume, start, cost, reach["reached"], reach["of"]))
+    reference = [axis["reference"] for axis in answer["objectives"]]
+    searched = any(arm.search.name == "optuna" for arm in view.study.arms)
+    seeds = max(arm["hypervolume"]["seeds"] for arm in answer["arms"])
+    return CostData(by, arms, reached, never, reference, seeds, searched)
+
+
+def cost_words(value: float, by: str) -> str:
+    return f"{value:.3g} s" if by == "seconds" else f"{value:.3g} trials"
+
+
+def reach_words(reach: Reached, by: str) -> str:
+    """`manual β needs 6.2 s`."""
+    words = f"{reach.baseline} needs {cost_words(reach.cost.mean or 0.0, by)}"
+    return words if reach.seeds == reach.of else f"{words}, in {reach.seeds} of {reach.of} seeds"
+
+
+def _stepped(xs: list[float], ys: list[float]) -> tuple[list[float], list[float]]:
+    """The corners of a curve that keeps its height until the next place."""
+    x = [a for pair in zip(xs[:1] + xs[1:], xs[1:] + xs[-1:], strict=True) for a in pair]
+    return x, [y for y in ys for _ in (0, 1)]
+
+
+def _band(arm: ArmCost, colour: str) -> dict[str, Any]:
+    wide = [
+        (x, low, high)
+        for x, low, high in zip(arm.cost, arm.low, arm.high, strict=True)
+        if low is not None and high is not None
+    ]
+    xs = [short(x) for x, _, _ in wide]
+    x, low = _stepped(xs, [short(low) for _, low, _ in wide])
+    _, high = _stepped(xs, [short(high) for _, _, high in wide])
+    line = {"mode": "lines", "x": x + x[::-1], "y": low + high[::-1], "line": {"width": 0}}
+    return {**line, "fill": "toself", "fillcolor": colour, "opacity": 0.16, "hoverinfo": "skip", "showlegend": False}
+
+
+def _arm_traces(arm: ArmCost, index: int, by: str) -> list[dict[str, Any]]:
+    colour, symbol = arm_style(index)
+    common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name}
+    hover = {"hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
+    if arm.place is not None:
+        cost, volume = arm.place
+        mark: dict[str, Any] = {"mode": "markers", "x": [short(cost.mean or 0.0)], "y": [short(volume.mean or 0.0)]}
+        mark["text"] = [f"hypervolume {interval_words(volume)}<br>after {cost_words(cost.mean or 0.0, by)}"]
+        mark["marker"] = {"color": colour, "symbol": symbol, "size": 11}
+        mark |= {"error_x": bars([cost], VOLUME, colour), "error_y": bars([volume], VOLUME, colour)}
+        return [{**common, **mark, **hover, **({"customdata": arm.trials} if len(arm.trials) == 1 else {})}]
+    counted = zip(arm.cost, arm.mean, arm.low, arm.high, strict=True)
+    line = {
+        "mode": "lines+markers",
+        "x": [short(x) for x in arm.cost],
+        "y": [short(y) for y in arm.mean],
+        "text": [
+            f"after {cost_words(x, by)}: {mean:.4g}" + ("" if low is None else f", 95 % {low:.4g} … {high:.4g}")
+            for x, mean, low, high in counted
+        ],
+        "line": {"color": colour, "width": 1.5, "shape": "hv"},
+        "marker": {"color": colour, "symbol": symbol, "size": 5},
+    }
+    return [{**common, **_band(arm, colour)}, {**common, **line, **hover}]
+
+
+def _reach_trace(reach: Reached, by: str, with_words: bool) -> dict[str, Any]:
+    """Dotted, from the arm to the baseline's cost, whose interval is a bar."""
+    end = reach.cost.mean or 0.0
+    to_the_right = end >= reach.start
+    words = reach_words(reach, by)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" + ("+text" if with_words else ""),
+        "name": f"{reach.baseline} as good as {reach.arm}",
+        "showlegend": False,
+        "x": [short(reach.start), short(end)],
+        "y": [short(reach.hypervolume)] * 2,
+        "text": ["", words],
+        "textposition": "bottom left" if to_the_right else "bottom right",
+        "hovertemplate": f"{words}<br>for the hypervolume of {reach.arm}<extra></extra>",
+        "line": {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dot"},
+        "marker": {"color": TRUTH_COLOUR, "symbol": ["circle", "line-ns-open"], "size": [0, 9]},
+        "error_x": bars([Interval(reach.start, None, 1), reach.cost], VOLUME, TRUTH_COLOUR, 1),
+    }
+
+
+def _subtitle(data: CostData) -> str:
+    if not any(arm.cost for arm in data.arms):
+        return ""
+    curve = any(arm.place is None and arm.cost for arm in data.arms)
+    parts = [
+        "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds: mean, 95 % interval",
+        "a grid's trials in random order" + (", a search's in its own" if data.searched else "") if curve else "",
+        f"reference point ({', '.join(f'{r:g}' for r in data.reference if r is not None)})",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _summary(data: CostData) -> str:
+    found = [f"{reach_words(reach, data.by)} for the hypervolume of {reach.arm}" for reach in data.reached]
+    found += [f"{baseline} never has the hypervolume of {arm}" for baseline, arm in data.never]
+    return "; ".join(found) + "." if found else ""
+
+
+def draw_cost(data: CostData, revision: str) -> dict[str, Any]:
+    traces = [trace for i, arm in enumerate(data.arms) for trace in _arm_traces(arm, i, data.by) if arm.cost]
+    dotted = [_reach_trace(reach, data.by, i < MOST_NOTES) for i, reach in enumerate(data.reached)]
+    costs = [x for arm in data.arms for x in arm.cost] + [reach.cost.mean or 0.0 for reach in data.reached]
+    x = {"title": {"text": TITLES[data.by]}, "zeroline": False, "automargin": True}
+    if costs and min(costs) > 0 and max(costs) / min(costs) > LOG_WHEN_RATIO:
+        x |= {"type": "log", "dtick": 1 if max(costs) / min(costs) >= 300 else "D2"}
+    y = {"title": {"text": "hypervolume"}, "zeroline": False, "automargin": True}
+    return {"data": [*dotted, *traces], "layout": layout(x, y, _subtitle(data), revision, summary=_summary(data))}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_cost(cost_data(asked.view, asked.x), asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    return [Control("x", "against", "choice", COSTS, "seconds")]
+
+
+FIGURE = Figure(
+    "hypervolume-cost",
+    "Hypervolume against cost",
+    "the hypervolume after so many training seconds or trials (x), and what the grid spends to have an automatic arm's",
+    "cost",
+    (),
+    figure,
+    controls,
+)

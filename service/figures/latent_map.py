@@ -1,0 +1,219 @@
+"""Latent codes: test examples in the plane, one small plot per trial, clean and attacked."""
+
+from __future__ import annotations
+
+import statistics
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from service.artifacts import LATENT_MAP, Artifacts
+from service.contract.errors import Detail, InvalidInput
+from service.contract.events import TrialState
+from service.contract.study import Study
+from service.figures.figure import Asked, Control, Figure
+from service.figures.labels import labels_of
+from service.figures.style import layout
+from service.overlay import SEPARATOR
+from service.store.views import StudyView
+
+MOST_TRIALS = 4
+MOST_OPTIONS = 200
+COLUMNS = 2
+COLUMN_GAP, HEADING = 0.06, 36  # of the width, in px
+ROW = 240  # px
+# Ten colours that stay apart for colour-blind readers (Petroff 2021); the classes' numbers stand there too.
+CLASSES = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd")
+Places = list[tuple[float, float]]
+
+
+class Plot(NamedTuple):
+    """Examples of one trial, clean or attacked."""
+
+    trial: str
+    heading: str
+    condition: str  # "clean", "under pgd"
+    places: Places
+    labels: list[int] | None
+    predicted: list[int] | None
+
+    @property
+    def right(self) -> float | None:
+        """Share that is read right; none where labels are no classes."""
+        if self.labels is None or self.predicted is None:
+            return None
+        return statistics.fmean(a == b for a, b in zip(self.labels, self.predicted, strict=True))
+
+
+class MapsData(NamedTuple):
+    trials: list[list[Plot]]  # the plots of each trial: clean, perhaps attacked
+    points: int
+    method: str  # what was done to the codes
+
+
+def latent_data(view: StudyView, artifacts: Artifacts, chosen: Sequence[str] = ()) -> MapsData:
+    """The maps of the chosen trials, without a choice one per arm: of its most accurate trial that has one."""
+    unknown = next((trial for trial in chosen if trial not in view.trials), None)
+    if unknown is not None:
+        message = f"there is no trial {unknown!r} in this study"
+        raise InvalidInput(message, [Detail(path="trial", message=message)])
+    labels = labels_of(view)
+    trials: list[list[Plot]] = []
+    found: dict[str, Any] = {}
+    for trial in [*(chosen or _best(view, artifacts))][:MOST_TRIALS]:
+        read = artifacts.read_json(*_owner(view, trial), LATENT_MAP)
+        if read is not None:
+            found = read
+            trials.append(list(_plots(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}", read)))
+    return MapsData(trials, found.get("points", 0), _method(found) if found else "")
+
+
+def _plots(trial: str, heading: str, found: dict[str, Any]) -> Iterator[Plot]:
+    yield Plot(trial, heading, "clean", _pairs(found["clean"]), found["labels"], found["predicted"])
+    if found["attacked"] is not None:
+        condition = f"under {found['attack']}"
+        yield Plot(trial, heading, condition, _pairs(found["attacked"]), found["labels"], found["attacked_predicted"])
+
+
+def _pairs(places: list[list[float]]) -> Places:
+    return [(x, y) for x, y in places]
+
+
+def _owner(view: StudyView, trial: str) -> tuple[str, str]:
+    """Study and trial as artifacts know them; in an overlay the trial's id holds both."""
+    study, _, own = trial.rpartition(SEPARATOR)
+    return study or view.id, own
+
+
+def _mapped(view: StudyView) -> list[str]:
+    """Trials that have a map, if all went well."""
+    seeds = view.study.mapped_seeds
+    done = [(trial_id, t) for trial_id, t in view.trials.items() if t.state is TrialState.FINISHED]
+    return [trial_id for trial_id, t in done if t.planned.seed in seeds and t.planned.problem.name == "bottleneck"]
+
+
+def _best(view: StudyView, artifacts: Artifacts) -> list[str]:
+    """Per arm the most accurate trial with a map; where nothing is hit or missed, that with the most I(Z;Y)."""
+    metric = "accuracy" if "accuracy" in view.study.metrics else "i_zy_bits"
+    best: dict[str, str] = {}
+    for trial in sorted(_mapped(view), key=lambda trial: view.trials[trial].metrics.get(metric) or 0.0, reverse=True):
+        arm = view.trials[trial].planned.arm
+        if arm not in best and artifacts.find(*_owner(view, trial), LATENT_MAP):
+            best[arm] = trial
+    return [best[arm.name] for arm in view.study.arms if arm.name in best]
+
+
+def _method(found: dict[str, Any]) -> str:
+    if found["method"] == "codes":
+        return f"the code's own {'dimension' if found['latent'] == 1 else 'two dimensions'}"
+    together = " of clean and attacked together" if found["attacked"] is not None else ""
+    return f"t-SNE{together}, {found['latent']} dimensions, perplexity {found['perplexity']:.3g}: only nearness counts"
+
+
+def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:
+    """Two columns: clean and attacked of a trial side by side, or else one trial after the other."""
+    plots = [plot for trial in data.trials for plot in trial]
+    rows = -(-len(plots) // COLUMNS) or 1
+    height = rows * ROW
+    traces: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    subtitle = f"means of q(z|x), first {data.points} test examples · {data.method} · open: misread" if plots else ""
+    empty = "Maps appear when their trials have finished."
+    drawing = layout(_axis("code"), _axis("code"), subtitle, revision, summary=_summary(plots), empty=empty)
+    for place, plot in enumerate(plots):
+        row, column = divmod(place, COLUMNS)
+        number = str(place + 1) if place else ""
+        wide = (1 - COLUMN_GAP) / COLUMNS
+        left, top = column * (wide + COLUMN_GAP), 1 - row / rows
+        x = {**_axis(""), "domain": [left, left + wide], "anchor": f"y{number}"}
+        y = {**_axis(""), "domain": [top - 1 / rows, top - HEADING / height], "anchor": f"x{number}"}
+        if plot.condition != "clean":  # on the axes of the clean one before it: what moved is seen
+            before = str(place) if place > 1 else ""
+            x, y = x | {"matches": f"x{before}"}, y | {"matches": f"y{before}"}
+        drawing |= {f"xaxis{number}": x, f"yaxis{number}": y}
+        where = {"x": left, "y": y["domain"][1], "xref": "paper", "yref": "paper", "showarrow": False, "align": "left"}
+        notes.append({**where, "xanchor": "left", "yanchor": "bottom", "text": _heading(plot), "font": {"size": 11}})
+        axes = {"type": "scatter", "xaxis": f"x{number}", "yaxis": f"y{number}", "showlegend": False}
+        traces += [{**axes, **trace} for trace in _traces(plot)]
+    drawing["meta"]["height"] = height + 16
+    return {"data": traces, "layout": {**drawing, "annotations": notes, "margin": {"l": 12, "r": 12, "t": 4, "b": 12}}}
+
+
+def _axis(title: str) -> dict[str, Any]:
+    """Without numbers: they mean nothing in a t-SNE, and little in a code."""
+    return {"title": {"text": title}, "showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
+
+
+def _heading(plot: Plot) -> str:
+    read = "" if plot.right is None else f", {100 * plot.right:.3g} % read right"
+    return f"{textwrap.shorten(plot.heading, 34, placeholder=' …')}<br>{plot.condition}{read}"
+
+
+def _traces(plot: Plot) -> Iterator[dict[str, Any]]:
+    """The examples, and where they have classes the number of each in the middle of its own."""
+    points: dict[str, Any] = {
+        "mode": "markers",
+        "name": plot.heading,
+        "x": [x for x, _ in plot.places],
+        "y": [y for _, y in plot.places],
+    }
+    if plot.labels is None or plot.predicted is None:
+        yield {**points, "marker": {"color": CLASSES[0], "size": 5}, "hoverinfo": "skip"}
+        return
+    pairs = list(zip(plot.labels, plot.predicted, strict=True))
+    colours = [CLASSES[a % len(CLASSES)] for a, _ in pairs]
+    symbols = ["circle" if a == b else "circle-open" for a, b in pairs]
+    words = {
+        "text": [f"class {a}, read as {b}" for a, b in pairs],
+        "hovertemplate": f"%{{text}}<extra>{plot.condition}</extra>",
+    }
+    yield {**points, **words, "marker": {"color": colours, "symbol": symbols, "size": 5}}
+    of_class: dict[int, Places] = {}
+    for place, label in zip(plot.places, plot.labels, strict=True):
+        of_class.setdefault(label, []).append(place)
+    middles = {label: _middle(places) for label, places in sorted(of_class.items())}
+    yield {
+        "mode": "text",
+        "x": [x for x, _ in middles.values()],
+        "y": [y for _, y in middles.values()],
+        "text": [f"<b>{label}</b>" for label in middles],
+        "textfont": {"size": 13},
+        "hoverinfo": "skip",
+    }
+
+
+def _middle(places: Places) -> tuple[float, float]:
+    """By medians: a mean would be drawn away by the few that lie elsewhere."""
+    return statistics.median_low(x for x, _ in places), statistics.median_low(y for _, y in places)
+
+
+def _summary(plots: Sequence[Plot]) -> str:
+    read = [(f"{plot.heading} {plot.condition}", plot.right) for plot in plots]
+    return "; ".join(f"{what}: {100 * right:.3g} % read right" for what, right in read if right is not None)
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    data = latent_data(asked.view, asked.artifacts, asked.trials) if asked.artifacts else MapsData([], 0, "")
+    return draw_latent(data, asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    labels = labels_of(view)
+    options = [(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}") for trial in _mapped(view)[:MOST_OPTIONS]]
+    return [Control("trial", "trial", "choice", [("", "best of each arm"), *options], "")]
+
+
+def _has_maps(study: Study) -> bool:
+    return study.evaluation.latent_map is not None
+
+
+FIGURE = Figure(
+    "latent-map",
+    "Latent codes",
+    "codes of test examples in the plane, clean and attacked, per trial (evaluation.latent_map)",
+    "codes",
+    (),
+    figure,
+    controls,
+    _has_maps,
+)

@@ -1,0 +1,136 @@
+"""Parallel coordinates: a line per trial through what varies and what came of it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, NamedTuple
+
+from service.contract.events import TrialState
+from service.contract.palette import arm_style
+from service.figures.configurations import finite
+from service.figures.coordinates import Coordinate, coordinate
+from service.figures.figure import Asked, Figure
+from service.figures.labels import varied_by_arm
+from service.figures.parameters import key_label
+from service.figures.style import layout, title_of
+from service.store.views import StudyView, TrialView
+
+MOST_AXES = 12
+MOST_LINES = 2_000
+NAME_WIDTH = 18
+
+
+class CoordinatesData(NamedTuple):
+    trials: list[str]  # one line each
+    arms: list[int]  # of each line
+    names: list[str]  # of the arms
+    axes: list[Coordinate]
+    more_axes: int  # parameters that have no axis
+    without: int  # trials that lack a value
+    hidden: int  # trials that are not shown because there are too many
+
+
+def _metrics(view: StudyView) -> list[str]:
+    """The objectives, and accuracy where there is one."""
+    wanted = [objective.metric for objective in view.study.objectives]
+    return list(dict.fromkeys([*wanted, *(["accuracy"] if "accuracy" in view.study.metrics else [])]))
+
+
+def _keys(view: StudyView) -> list[str]:
+    """What varies within some arm, in the order of the trials' configurations."""
+    varied = set().union(*varied_by_arm(view).values())
+    return list(dict.fromkeys(k for t in view.trials.values() for k in t.planned.config if k in varied))
+
+
+def _complete(trial: TrialView, metrics: list[str]) -> bool:
+    return trial.state is not TrialState.FAILED and all(finite(trial.metrics.get(metric)) for metric in metrics)
+
+
+def coordinates_data(view: StudyView) -> CoordinatesData:
+    """A parameter that an arm does not have lies at `none`; a trial without a result has no line."""
+    metrics, keys = _metrics(view), _keys(view)
+    names = [arm.name for arm in view.study.arms]
+    many_arms = len(names) > 1
+    room = MOST_AXES - len(metrics) - many_arms
+    begun = [trial for trial, t in view.trials.items() if t.reports or t.state is TrialState.FAILED]
+    complete = [trial for trial in begun if _complete(view.trials[trial], metrics)]
+    # Ids are hashes: the smallest are an even sample that stays as trials come.
+    chosen = set(sorted(complete, key=lambda trial: trial.rpartition("/")[2])[:MOST_LINES])
+    trials = [trial for trial in complete if trial in chosen]
+    lines = [view.trials[trial] for trial in trials]
+    axes = []
+    if many_arms:
+        axes.append(coordinate("arm", [line.planned.arm for line in lines]))
+    axes += [coordinate(key_label(key), [line.planned.config.get(key) for line in lines]) for key in keys[:room]]
+    axes += [coordinate(title_of(metric), [line.metrics[metric] for line in lines]) for metric in metrics]
+    places = {name: i for i, name in enumerate(names)}
+    return CoordinatesData(
+        trials,
+        [places[line.planned.arm] for line in lines],
+        names,
+        axes if lines else [],
+        max(0, len(keys) - room),
+        len(begun) - len(complete),
+        len(complete) - len(trials),
+    )
+
+
+def colours_of(arms: int) -> list[tuple[float, str]]:
+    """A colour scale of steps, one per arm."""
+    return [(end, arm_style(i)[0]) for i in range(arms) for end in (i / arms, (i + 1) / arms)]
+
+
+def _dimension(axis: Coordinate) -> dict[str, Any]:
+    return {
+        "label": axis.label,
+        "values": axis.places,
+        "range": list(axis.range),
+        "tickvals": [place for place, _ in axis.ticks],
+        "ticktext": [textwrap.shorten(word, NAME_WIDTH, placeholder=" …") for _, word in axis.ticks],
+    }
+
+
+def _subtitle(data: CoordinatesData) -> str:
+    parts = [
+        f"a line per trial, coloured by arm · {len(data.trials):,} trials" if data.trials else "",
+        f"{data.without:,} without a value on every axis left out" if data.without else "",
+        f"{data.hidden:,} more not shown" if data.hidden else "",
+        f"{data.more_axes} more parameters vary" if data.more_axes else "",
+        "drag along an axis to choose" if data.trials else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def draw_coordinates(data: CoordinatesData, revision: str) -> dict[str, Any]:
+    summary = f"{len(data.trials):,} trials over {', '.join(axis.label for axis in data.axes)}." if data.axes else ""
+    flat = layout({}, {}, _subtitle(data), revision, summary=summary)
+    drawing = {key: value for key, value in flat.items() if key not in ("xaxis", "yaxis")}
+    drawing["margin"] = {"l": 72, "r": 48, "t": 56, "b": 24}
+    drawing["meta"]["trials"] = data.trials
+    lines = {
+        "type": "parcoords",
+        "line": {
+            "color": data.arms,
+            "colorscale": [list(step) for step in colours_of(len(data.names))],
+            "cmin": -0.5,
+            "cmax": len(data.names) - 0.5,
+            "showscale": False,
+        },
+        "dimensions": [_dimension(axis) for axis in data.axes],
+        "labelside": "top",
+    }
+    return {"data": [lines], "layout": drawing}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_coordinates(coordinates_data(asked.view), asked.revision)
+
+
+FIGURE = Figure(
+    "parallel-coordinates",
+    "Parallel coordinates",
+    "a line per trial through the parameters that vary, the objectives and accuracy",
+    "sensitivity",
+    (),
+    figure,
+)

@@ -1,0 +1,269 @@
+"""Robustness: accuracy clean and under each attack, by arm; below it the rank average over the attacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from service.analysis import mean_interval, metric_intervals
+from service.contract.palette import arm_style
+from service.figures.bands import bounds_of, ends
+from service.figures.choices import one_of
+from service.figures.configurations import Best, best_by, best_of, final_value, finite
+from service.figures.figure import Asked, Control, Figure
+from service.figures.style import layout, short
+from service.store.views import StudyView, TrialView
+
+CLEAN = "accuracy"
+ATTACK = re.compile(r"robust_(?!images$).+")
+CRITERIA = [("clean", "clean accuracy"), ("robust", "mean robust accuracy")]
+MOST_DOTS = 1_000
+ROW = 0.84  # of the distance of two rows: where its arms stand
+RANKS = 0.1  # of the height: the rank average
+
+
+class Cell(NamedTuple):
+    """Accuracy of an arm in a row: mean over seeds and 95 %; of one seed over its images (Wilson)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    by_trial: dict[str, float]
+
+
+class ArmRow(NamedTuple):
+    best: Best
+    cells: dict[str, Cell]  # by metric
+    rank: float | None  # average over the attacks that every arm has
+    seed_ranks: dict[int, float]  # the same for each seed alone
+
+
+class RobustnessData(NamedTuple):
+    rows: list[str]  # metrics, clean first
+    ranked: list[str]  # attacks behind the rank average
+    by: str
+    arms: list[ArmRow]
+    seeds: dict[str, int]  # by trial
+    images: int | None
+
+
+def ranks(values: Mapping[str, float]) -> dict[str, float]:
+    """1 for the largest; equal values share the mean of their places."""
+    return {
+        name: 1 + sum(other > own for other in values.values()) + (sum(o == own for o in values.values()) - 1) / 2
+        for name, own in values.items()
+    }
+
+
+def rank_averages(table: Mapping[str, Mapping[str, float]], attacks: Sequence[str]) -> dict[str, float]:
+    """Per arm the mean over attacks of its rank among the arms; every arm has every attack."""
+    by_attack = [ranks({arm: values[attack] for arm, values in table.items()}) for attack in attacks]
+    return {arm: sum(each[arm] for each in by_attack) / len(attacks) for arm in table} if attacks else {}
+
+
+def _mean_robust(trial: TrialView, attacks: Sequence[str]) -> float | None:
+    found = [value for attack in attacks if finite(value := final_value(trial, attack))]
+    return sum(found) / len(found) if found and len(found) == len(attacks) else None
+
+
+def _cell(view: StudyView, trials: Sequence[str], metric: str) -> Cell | None:
+    by_trial = {trial: value for trial in trials if finite(value := final_value(view.trials[trial], metric))}
+    mean = mean_interval(list(by_trial.values()))
+    if mean.mean is None:
+        return None
+    if len(by_trial) == 1:
+        low, high = metric_intervals(view.trials[next(iter(by_trial))].metrics).get(metric, (None, None))
+    else:
+        low, high = ends(mean, bounds_of(metric)) or (None, None)
+    return Cell(mean.mean, low, high, by_trial)
+
+
+def robustness_data(view: StudyView, x: str | None) -> RobustnessData:
+    """Of each arm the configuration that is best by the criterion (x), both on the test split."""
+    by = one_of(x, CRITERIA, "x", "clean")
+    attacks = [metric for metric in view.study.metrics if ATTACK.fullmatch(metric)]
+    rows = [CLEAN, *attacks]
+    found = []
+    for arm in view.study.arms:
+        robust = best_by(view, arm.name, lambda trial: _mean_robust(trial, attacks))
+        best = robust if by == "robust" and robust.values else best_of(view, arm.name, CLEAN)
+        cells = {metric: cell for metric in rows if (cell := _cell(view, best.trials, metric)) is not None}
+        found.append(ArmRow(best, cells, None, {}))
+    images = [trial.metrics.get("robust_images") for trial in view.trials.values()]
+    most = max((int(count) for count in images if finite(count)), default=None)
+    seeds = {trial: view.trials[trial].planned.seed for arm in found for trial in arm.best.trials}
+    return _ranked(RobustnessData(rows, [], by, found, seeds, most))
+
+
+def _ranked(data: RobustnessData) -> RobustnessData:
+    """With ranks over the attacks that every measured arm has; one arm alone has none."""
+    table = {arm.best.arm: {m: cell.value for m, cell in arm.cells.items()} for arm in data.arms if arm.cells}
+    attacks = [m for m in data.rows[1:] if table and all(m in values for values in table.values())]
+    if len(table) < 2 or not attacks:
+        return data
+    averages = rank_averages(table, attacks)
+    by_seed: dict[int, dict[str, dict[str, float]]] = {}
+    for arm in data.arms:
+        for metric in attacks:
+            for trial, value in arm.cells[metric].by_trial.items() if arm.cells else ():
+                by_seed.setdefault(data.seeds[trial], {}).setdefault(arm.best.arm, {})[metric] = value
+    whole = {
+        s: t for s, t in by_seed.items() if set(t) == set(table) and all(len(v) == len(attacks) for v in t.values())
+    }
+    alone = {seed: rank_averages(values, attacks) for seed, values in whole.items()}
+    arms = [
+        arm._replace(
+            rank=averages.get(arm.best.arm),
+            seed_ranks={seed: found[arm.best.arm] for seed, found in alone.items() if arm.best.arm in found},
+        )
+        for arm in data.arms
+    ]
+    return data._replace(ranked=attacks, arms=arms)
+
+
+def row_title(metric: str) -> str:
+    return "clean" if metric == CLEAN else metric.removeprefix("robust_")
+
+
+def _words(arm: ArmRow, metric: str) -> str:
+    cell = arm.cells[metric]
+    seeds = "one seed" if len(cell.by_trial) == 1 else f"{len(cell.by_trial)} seeds"
+    spread = "" if cell.low is None else f", 95 % {cell.low:.3g} … {cell.high:.3g}"
+    label = f"<br>best of {arm.best.of}: {arm.best.label}" if arm.best.of > 1 else ""
+    return f"{row_title(metric)} {cell.value:.3g}{spread}, {seeds}{label}"
+
+
+def _accuracy_traces(data: RobustnessData, arm: ArmRow, index: int, place: float, few: bool) -> list[dict[str, Any]]:
+    """One trace of means with bars, one of single seeds."""
+    colour, symbol = arm_style(index)
+    shown = [(i + place, metric) for i, metric in enumerate(data.rows) if metric in arm.cells]
+    cells = [arm.cells[metric] for _, metric in shown]
+    common = {"type": "scatter", "mode": "markers", "name": arm.best.arm, "legendgroup": arm.best.arm}
+    means: dict[str, Any] = {
+        "x": [short(cell.value) for cell in cells],
+        "y": [short(y) for y, _ in shown],
+        "text": [_words(arm, metric) for _, metric in shown],
+        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+        "marker": {"color": colour, "symbol": symbol, "size": 7},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [0.0 if cell.high is None else short(cell.high - cell.value) for cell in cells],
+            "arrayminus": [0.0 if cell.low is None else short(cell.value - cell.low) for cell in cells],
+            "color": colour,
+            "thickness": 1.2,
+            "width": 2,
+        },
+    }
+    if all(len(cell.by_trial) == 1 for cell in cells):  # the mean is the trial
+        return [{**common, **means, "customdata": [next(iter(cell.by_trial)) for cell in cells]}]
+    dots = [(y, trial, v) for (y, _), cell in zip(shown, cells, strict=True) for trial, v in cell.by_trial.items()]
+    single = {
+        "x": [short(value) for _, _, value in dots if few],
+        "y": [short(y) for y, _, _ in dots if few],
+        "text": [f"seed {data.seeds[trial]}" for _, trial, _ in dots if few],
+        "customdata": [trial for _, trial, _ in dots if few],
+        "hovertemplate": "%{text}: %{x:.3g}<extra>%{fullData.name}</extra>",
+        "showlegend": False,
+        "marker": {"color": colour, "symbol": symbol, "size": 4, "opacity": 0.4},
+    }
+    return [{**common, **single}, {**common, **means}]
+
+
+def _rank_traces(arm: ArmRow, index: int, place: float) -> list[dict[str, Any]]:
+    colour, symbol = arm_style(index)
+    common: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": arm.best.arm, "legendgroup": arm.best.arm}
+    common |= {"showlegend": False, "xaxis": "x2", "yaxis": "y2"}
+    hover = {"hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
+    seeds = {
+        "x": [short(rank) for rank in arm.seed_ranks.values()],
+        "y": [place] * len(arm.seed_ranks),
+        "text": [f"seed {seed}: rank average {rank:.3g}" for seed, rank in arm.seed_ranks.items()],
+        "marker": {"color": colour, "symbol": symbol, "size": 4, "opacity": 0.4},
+    }
+    mean = {
+        "x": [] if arm.rank is None else [short(arm.rank)],
+        "y": [] if arm.rank is None else [place],
+        "text": [] if arm.rank is None else [f"rank average {arm.rank:.3g}"],
+        "marker": {"color": colour, "symbol": symbol, "size": 8},
+    }
+    return [{**common, **seeds, **hover}, {**common, **mean, **hover}]
+
+
+def _subtitle(data: RobustnessData) -> str:
+    most = max((len(cell.by_trial) for arm in data.arms for cell in arm.cells.values()), default=0)
+    spread = {0: "", 1: "one seed: 95 % Wilson interval over images, not over trainings"}
+    chosen = any(arm.best.of > 1 for arm in data.arms)
+    parts = [
+        spread.get(most, f"{most} seeds: mean, 95 % interval over seeds"),
+        f"attacks on {data.images:,} images" if data.images else "",
+        f"configuration of best {dict(CRITERIA)[data.by]}, chosen on the test split" if chosen else "",
+        "rank of the means, averaged over the attacks" + (", small marks: each seed" if most > 1 else "")
+        if data.ranked
+        else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _summary(data: RobustnessData) -> str:
+    if data.ranked:
+        order = sorted((arm for arm in data.arms if arm.rank is not None), key=lambda arm: arm.rank or 0.0)
+        words = ", ".join(f"{arm.best.arm} {arm.rank:.3g}" for arm in order)
+        return f"Rank average over {len(data.ranked)} attacks, 1 is best: {words}."
+    return ""
+
+
+def draw_robustness(data: RobustnessData, revision: str) -> dict[str, Any]:
+    count = len(data.arms)
+    places = [ROW * ((i + 0.5) / count - 0.5) for i in range(count)]
+    few = sum(len(cell.by_trial) for arm in data.arms for cell in arm.cells.values()) <= MOST_DOTS
+    x = {"title": {"text": "accuracy, test split", "standoff": 4}, "zeroline": False}
+    y = {
+        "title": {"text": ""},
+        "tickvals": list(range(len(data.rows))),
+        "ticktext": [row_title(metric) for metric in data.rows],
+        "range": [len(data.rows) - 0.5, -0.5],
+        "automargin": True,
+        "zeroline": False,
+        "showgrid": False,
+    }
+    drawing = layout(x, y, _subtitle(data), revision, summary=_summary(data))
+    # Hairlines between the rows: which markers belong together.
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
+    style = {"line": {"width": 1, "color": "rgba(136,136,136,0.35)"}}
+    drawing["shapes"] = [{**line, **style, "y0": i + 0.5, "y1": i + 0.5} for i in range(len(data.rows) - 1)]
+    traces = [t for i, arm in enumerate(data.arms) for t in _accuracy_traces(data, arm, i, places[i], few)]
+    if data.ranked:
+        y["domain"] = [RANKS + 0.2, 1]
+        x["anchor"] = "y"
+        drawing["xaxis2"] = {
+            "title": {"text": "rank average, 1 is best", "standoff": 4},
+            "range": [count + 0.2, 0.8],
+            "anchor": "y2",
+            "dtick": 1 if count < 10 else 5,
+            "zeroline": False,
+        }
+        drawing["yaxis2"] = {"title": {"text": ""}, "domain": [0, RANKS], "range": [0.6, -0.6], "showticklabels": False}
+        drawing["yaxis2"] |= {"anchor": "x2", "ticks": "", "showgrid": False, "zeroline": False}
+        traces += [t for i, arm in enumerate(data.arms) for t in _rank_traces(arm, i, places[i])]
+    return {"data": traces, "layout": drawing}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_robustness(robustness_data(asked.view, asked.x), asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    return [Control("x", "configuration by", "choice", CRITERIA, "clean")]
+
+
+FIGURE = Figure(
+    "robustness",
+    "Robustness",
+    "accuracy clean and under each attack by arm with 95 % intervals, and the rank average over the attacks",
+    "robustness",
+    (CLEAN, ATTACK.pattern),
+    figure,
+    controls,
+)

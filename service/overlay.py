@@ -1,0 +1,72 @@
+"""Several studies as one: every arm of every study, on the same axes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from service.contract.events import StudyState
+from service.contract.study import Arm, Study
+from service.store.views import StudyView
+
+MOST = 6
+SEPARATOR = "/"  # between study and trial in the id of a trial of an overlay
+
+
+class Overlay(StudyView):
+    """A view made of views: arms are called `study · arm`, trials `study/trial`.
+
+    Objectives and reference point are the first study's. Read it, never apply events to it.
+    """
+
+    def __init__(self, views: Sequence[StudyView]) -> None:
+        first = views[0]
+        self.id = "+".join(view.id for view in views)
+        self.spec = first.spec
+        self.created_at, self.started_at, self.ended_at = first.created_at, first.started_at, first.ended_at
+        self.reason = None
+        ended = all(view.state.is_ended() for view in views)
+        self.state = StudyState.FINISHED if ended else StudyState.RUNNING
+        self.seq = sum(view.seq for view in views)
+        self._memo = {}
+        names = _names(views)
+        self.study = _merged([view.study for view in views], names)
+        self.alike = all(view.study.data == first.study.data for view in views)
+        self.trials, self.ended = {}, []
+        for view, name in zip(views, names, strict=True):
+            for trial_id, trial in view.trials.items():
+                planned = trial.planned._replace(arm=_arm(name, trial.planned.arm))
+                self.trials[f"{view.id}{SEPARATOR}{trial_id}"] = trial.under(planned)
+            self.ended += [f"{view.id}{SEPARATOR}{trial_id}" for trial_id in view.ended]
+
+
+def _arm(study: str, arm: str) -> str:
+    return f"{study} · {arm}"
+
+
+def _names(views: Sequence[StudyView]) -> list[str]:
+    """Studies by name; by name and id where names are the same."""
+    counts = Counter(view.study.name for view in views)
+    return [v.study.name if counts[v.study.name] == 1 else f"{v.study.name} ({v.id})" for v in views]
+
+
+def _merged(studies: Sequence[Study], names: Sequence[str]) -> Study:
+    """The study that reports most, with the arms and seeds of all and the objectives of the first."""
+    richest = max(studies, key=lambda study: len(study.metrics))
+    arms: list[Arm] = [
+        arm.model_copy(
+            update={
+                "name": _arm(name, arm.name),
+                # What the study sets for all its arms, the merged one may set otherwise.
+                "model": {**study.model.model_dump(by_alias=True, exclude={"name"}), **arm.model}
+                if study.model.name == richest.model.name
+                else {},
+                "training": {**study.training.model_dump(by_alias=True), **arm.training},
+            }
+        )
+        for study, name in zip(studies, names, strict=True)
+        for arm in study.arms
+    ]
+    seeds = list(dict.fromkeys(seed for study in studies for seed in study.seeds))
+    update = {"name": " and ".join(names), "arms": arms, "seeds": seeds, "objectives": studies[0].objectives}
+    return richest.model_copy(update=update)

@@ -1,0 +1,89 @@
+"""Files of a trial: taken in from workers, handed out to readers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from service.artifacts import CHECKPOINT, ArtifactName
+from service.contract.errors import Conflict, Detail, InvalidInput, NotFound
+from service.contract.events import StudyState
+from service.routes.dependencies import Parts, PartsOf
+
+router = APIRouter(tags=["artifacts"])
+
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+# Weights do not compress, and a length lets the reader see how far the download is.
+AS_IT_IS = {"Content-Encoding": "identity"}
+
+
+def _state(parts: Parts, study_id: str, trial_id: str) -> StudyState:
+    """The study's; both must exist, so that ids from outside never become paths."""
+    with parts.views.read(study_id) as view:
+        if trial_id not in view.trials:
+            raise NotFound(f"there is no trial {trial_id!r} in study {study_id}")
+        return view.state
+
+
+def _refusal(study_id: str, state: StudyState) -> Conflict:
+    message = f"study {study_id} is {state.value} and takes no more files"
+    return Conflict(message, [Detail(path="state", message=state.value)])
+
+
+@router.put("/studies/{study_id}/trials/{trial_id}/artifacts/{name}", status_code=204, openapi_extra=BODY)
+async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request, parts: PartsOf) -> None:
+    """What workers send. A study that has ended takes only what it has already: a resend changes nothing."""
+    state = await run_in_threadpool(_state, parts, study_id, trial_id)
+    if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
+        raise _refusal(study_id, state)
+    with parts.artifacts.draft(study_id, trial_id, name) as draft:
+        try:
+            async for chunk in request.stream():
+                await run_in_threadpool(draft.file.write, chunk)
+        except ClientDisconnect:
+            raise InvalidInput("the upload broke off") from None
+        if state.is_ended():
+            if not await run_in_threadpool(draft.is_known):
+                raise _refusal(study_id, state)
+            return
+        try:
+            await run_in_threadpool(parts.store.study, study_id)
+            await run_in_threadpool(draft.settle)
+        except (NotFound, FileNotFoundError):  # deleted in the meantime
+            parts.artifacts.forget(study_id)
+            raise NotFound(f"there is no study {study_id!r}") from None
+
+
+@router.get("/studies/{study_id}/trials/{trial_id}/artifacts/{name}", response_class=FileResponse)
+def get(study_id: str, trial_id: str, name: ArtifactName, parts: PartsOf) -> FileResponse:
+    """A file as the worker sent it."""
+    _state(parts, study_id, trial_id)
+    place = parts.artifacts.find(study_id, trial_id, name)
+    if place is None:
+        raise NotFound(f"trial {trial_id} has no {name}: {_why_none(parts, study_id, name)}")
+    kind = "application/json" if place.suffix == ".json" else "application/octet-stream"
+    filename = f"{study_id}-{trial_id}{place.suffix}" if name == CHECKPOINT else f"{study_id}-{trial_id}-{name}"
+    return FileResponse(place, media_type=kind, filename=filename, headers=AS_IT_IS)
+
+
+@router.get("/studies/{study_id}/trials/{trial_id}/checkpoint", response_class=FileResponse)
+def checkpoint(study_id: str, trial_id: str, parts: PartsOf) -> Any:
+    """The trained weights as safetensors; its metadata says what they are of."""
+    return get(study_id, trial_id, CHECKPOINT, parts)
+
+
+def _why_none(parts: Parts, study_id: str, name: ArtifactName) -> str:
+    with parts.views.read(study_id) as view:
+        evaluation = view.study.evaluation
+    if name == CHECKPOINT:
+        return "it has not finished" if evaluation.checkpoints else "evaluation.checkpoints is off in this study"
+    return "evaluation.latent_map did not ask for it, or it has not finished"

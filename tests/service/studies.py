@@ -1,0 +1,56 @@
+"""Studies for the tests of figures and analyses: views whose trials report what a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from service.contract.events import StudyState
+from service.contract.parsing import check_study
+from service.store.database import Event, StudyRow
+from service.store.views import StudyView
+
+TASKS = {"name": "multitask", "main": "left", "auxiliaries": ["right"]}
+FIXED = {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}
+MANUAL = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1, 1.0]}}}
+MIB = {"name": "MIB", "weighting": {"name": "mib"}}
+NOW = "2026-01-01T00:00:00+00:00"
+
+
+def view_of(spec: dict[str, Any]) -> StudyView:
+    """A study none of whose trials has begun."""
+    study = check_study(spec)
+    return StudyView(StudyRow("s1", study.model_dump(by_alias=True, mode="json"), StudyState.QUEUED, NOW))
+
+
+def study_of(*arms: dict[str, Any], seeds: Sequence[int] = (0, 1), **spec: Any) -> StudyView:
+    """A study of two tasks."""
+    own = [{"problem": TASKS, **arm} for arm in arms or ({"name": "a", "weighting": {"name": "uniform"}},)]
+    return view_of({"name": "s", "data": {"name": "overlaid"}, "seeds": list(seeds), "arms": own, **spec})
+
+
+def bottleneck_of(*arms: dict[str, Any], seeds: Sequence[int] = (0, 1), **spec: Any) -> StudyView:
+    """A study of the information bottleneck on digits: without arms, a grid of three βs and MIB."""
+    return view_of({"name": "s", "seeds": list(seeds), "arms": list(arms or (MANUAL, MIB)), **spec})
+
+
+def play(view: StudyView, trial: str, reports: Sequence[dict[str, float | None]], end: str = "trial_finished") -> None:
+    """The trial reports these, epochs 1, 2, … unless they say otherwise, and ends so."""
+    events: list[tuple[str, dict[str, Any]]] = [("trial_started", {"trial": trial})]
+    events += [("report", {"trial": trial, "metrics": {"epoch": i, **r}}) for i, r in enumerate(reports, 1)]
+    events += [(end, {"trial": trial, "reason": "a reason"})] if end else []
+    for kind, body in events:
+        view.apply(Event(view.seq + 1, NOW, kind, body))
+
+
+def accuracy(*values: float | None) -> list[dict[str, float | None]]:
+    return [{"accuracy": value} for value in values]
+
+
+def weights(*values: float | None) -> list[dict[str, float | None]]:
+    return [{"weight_left": 1.0, "weight_right": value} for value in values]
+
+
+def bits(*places: tuple[float | None, float | None]) -> list[dict[str, float | None]]:
+    """Reports of (I(X;Z), I(Z;Y)), one per epoch."""
+    return [{"i_xz_bits": x, "i_zy_bits": y} for x, y in places]
