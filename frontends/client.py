@@ -215,6 +215,10 @@ class StudyHandle:
     def trial(self, trial_id: str) -> dict[str, Any]:
         return self._get(f"/trials/{trial_id}")
 
+    def checkpoint(self, trial_id: str) -> bytes:
+        """A trial's trained weights: `safetensors.torch.load(study.checkpoint(trial_id))`."""
+        return self._client.send("GET", f"{self._path}/trials/{trial_id}/checkpoint").content
+
     def events(self, after: int = 0) -> Iterator[dict[str, Any]]:
         """The study's events, live, until it has ended."""
         with self._client.stream(self._path + "/events", {"Last-Event-ID": str(after)}) as response:

@@ -86,9 +86,10 @@ def _gaussian(data: Gaussian, most: float) -> Curve:
 
 
 def _labels(data: ToyData, most: float) -> Curve:
-    """Deterministic labels: min(I(X;Z), H(Y)), H(Y) = log2 classes."""
+    """Deterministic labels: min(I(X;Z), H(Y)), H(Y) = log2 classes; in equal ratios, since it bends on a log axis."""
     entropy = math.log2(data.classes)
-    return Curve("min(I(X;Z), H(Y))", [0.0, entropy, max(most, entropy)], [0.0, entropy, entropy])
+    slope = [0.0, *(entropy * 1e-3 ** (1 - i / STEPS) for i in range(STEPS + 1))]
+    return Curve("min(I(X;Z), H(Y))", [*slope, max(most, entropy)], [*slope, entropy])
 
 
 FRONTS: dict[str, Callable[[float], tuple[float, float]]] = {

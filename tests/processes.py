@@ -61,7 +61,7 @@ def short_home() -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
     try:
         return httpx.get(url, timeout=2, trust_env=False).status_code == 200
     except httpx.HTTPError:
@@ -84,7 +84,7 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
             [sys.executable, "-m", "service"], env=environment(**settings), stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        until(lambda: process.poll() is not None or _answers(f"{url}/healthz"), "the service answers")
+        until(lambda: process.poll() is not None or answers(f"{url}/healthz"), "the service answers")
         assert process.poll() is None, (home / "service.log").read_text()
         yield Running(url, home, process)
     finally:

@@ -22,6 +22,7 @@ def modules_after(statement: str) -> set[str]:
         ("service.contract.parsing", {"torch", "ray", "fastapi", "sqlalchemy", "numpy", "service.store", "workers"}),
         ("workers.driver", {"fastapi", "torch", "frontends", "service.store", "service.routes"}),
         ("workers.training", {"ray", "fastapi", "sklearn", "torchvision", "frontends"}),
+        ("workers.artifacts", {"ray", "fastapi", "sklearn", "torchvision", "frontends", "service.artifacts"}),
         ("frontends.client", {"torch", "ray", "fastapi", "service"}),
         ("frontends.cli.commands", {"torch", "ray", "fastapi", "sqlalchemy"}),
     ],

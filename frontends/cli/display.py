@@ -57,7 +57,9 @@ def progress_view(study: dict[str, Any], width: int = 80) -> Table:
         colour, counts = arm_style(i)[0], arm["counts"]
         done = counts["finished"] + counts["failed"]
         failed = f" · {counts['failed']} failed" if counts["failed"] else ""
-        bar = ProgressBar(total=1.0, completed=arm["progress"], width=room, complete_style=colour, finished_style=colour)
+        bar = ProgressBar(
+            total=1.0, completed=arm["progress"], width=room, complete_style=colour, finished_style=colour
+        )
         words = f"{done}/{counts['planned']} trials{failed} · hypervolume {number(arm['hypervolume'])}"
         rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)

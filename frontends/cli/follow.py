@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from frontends.cli.display import comparison_table, objectives_line, progress_view
-from frontends.cli.plot import ArmPoints, PlotAxis, front_plot
+from frontends.cli.plot import SHORTEST, ArmPoints, PlotAxis, front_plot
 from frontends.cli.terminal import out, print_json
 from frontends.client import StudyHandle
 from service.contract.palette import arm_style
@@ -21,7 +21,7 @@ FRONT_SHARE = 0.2  # of the time, at most: a large study takes longer to compare
 WIDEST, TALLEST = 80, 14
 
 
-def plot_of(state: dict[str, Any], front: dict[str, Any], width: int, height: int, plain: bool) -> Text:
+def plot_of(state: dict[str, Any], front: dict[str, Any], width: int, height: int) -> Text:
     """The front as the service answers it, in the terminal's characters."""
     metrics = {metric["name"]: metric for metric in state["metrics"]}
     axes = []
@@ -33,7 +33,12 @@ def plot_of(state: dict[str, Any], front: dict[str, Any], width: int, height: in
         ArmPoints(arm["name"], i, arm_style(i)[0], [(point["x"], point["y"]) for point in arm["points"]])
         for i, arm in enumerate(front["arms"])
     ]
-    return front_plot(arms, axes[0], axes[1], width, height, plain)
+    return front_plot(arms, axes[0], axes[1], width, height)
+
+
+def rows_of(view: RenderableType, width: int) -> int:
+    """How many rows it takes on a terminal so wide."""
+    return len(Console(width=width).render_lines(view))
 
 
 class Watching:
@@ -45,24 +50,23 @@ class Watching:
         self._front: dict[str, Any] | None = None
         self._verdict = ""
 
-    def view(self, state: dict[str, Any], size: tuple[int, int], plain: bool = False) -> RenderableType:
+    def view(self, state: dict[str, Any], size: tuple[int, int]) -> RenderableType:
         """Progress, front and verdict; size is the terminal's columns and rows."""
         begun = self._clock()
         if begun >= self._due and state["last_seq"] != self._seen:
             self._front, self._verdict = self._study.front(), self._study.comparison()["verdict"]
             self._seen, took = state["last_seq"], self._clock() - begun
             self._due = begun + max(FRONT_EVERY, took / FRONT_SHARE)
-        parts: list[RenderableType] = [progress_view(state, size[0])]
-        left = size[1] - len(state["arms"]) - 9  # rows of progress, axes, names, legend and verdict
-        if self._front is not None and left >= 4:
-            shown = plot_of(state, self._front, min(WIDEST, size[0]), min(TALLEST, left), plain)
-            parts += [Text(), shown, Text()]
-        return Group(*parts, Text(self._verdict, style="bold"))
-
-
-def is_plain() -> bool:
-    """Whether the terminal cannot show more than ASCII."""
-    return not out.encoding.lower().startswith("utf")
+        progress, verdict = progress_view(state, size[0]), Text(self._verdict, style="bold")
+        if self._front is None:
+            return Group(progress, verdict)
+        width = min(WIDEST, size[0])
+        least = Group(progress, Text(), plot_of(state, self._front, width, SHORTEST), Text(), verdict)
+        left = size[1] - 1 - rows_of(least, size[0])  # the cursor has a row too
+        if left < 0:
+            return Group(progress, verdict)
+        plot = plot_of(state, self._front, width, min(TALLEST, SHORTEST + left))
+        return Group(progress, Text(), plot, Text(), verdict)
 
 
 def follow(study: StudyHandle, as_json: bool) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def follow(study: StudyHandle, as_json: bool) -> dict[str, Any]:
         watching = Watching(study)
         with Live(console=out, refresh_per_second=4, transient=True) as live:
             for last in study.follow():
-                live.update(watching.view(last, (out.width, out.height), is_plain()))
+                live.update(watching.view(last, (out.width, out.height)))
         return last
     said = ""
     for last in study.follow():
@@ -97,7 +101,7 @@ def summarise(study: StudyHandle, state: dict[str, Any], as_json: bool) -> int:
         reason = f": {state['reason']}" if state["reason"] else ""
         out.print(Text(state["name"], style="bold").append(f"  {state['state']}{reason}", style="not bold"))
         if out.is_terminal:
-            out.print(plot_of(state, study.front(), min(WIDEST, out.width), TALLEST, is_plain()))
+            out.print(plot_of(state, study.front(), min(WIDEST, out.width), TALLEST))
         out.print(comparison_table(comparison))
         out.print(objectives_line(comparison), style="dim")
         out.print(Text(comparison["verdict"], style="bold"))

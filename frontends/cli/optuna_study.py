@@ -14,6 +14,7 @@ from typing import Any
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from sqlalchemy import event
 
 from frontends.client import ClientError
 
@@ -37,9 +38,16 @@ def _plain(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
+def constants(trials: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Settings that all trials share: they tell none from another, and each would cost Optuna a row per trial."""
+    first = trials[0]["config"] if trials else {}
+    return {key: value for key, value in first.items() if all(t["config"].get(key) == value for t in trials)}
+
+
 def parameters(trials: Sequence[dict[str, Any]]) -> dict[str, BaseDistribution]:
     """One distribution per parameter for all arms; a word among numbers makes it a category."""
-    names = dict.fromkeys(key for trial in trials for key in trial["config"])
+    shared = constants(trials)
+    names = dict.fromkeys(key for trial in trials for key in trial["config"] if key not in shared)
     found: dict[str, BaseDistribution] = {ARM: distribution_of([trial["arm"] for trial in trials])} if trials else {}
     for name in names:
         found[name] = distribution_of([_plain(t["config"][name]) for t in trials if name in t["config"]])
@@ -61,8 +69,8 @@ def curves(reports: Sequence[dict[str, Any]]) -> dict[str, list[float | None]]:
 def attributes(trial: dict[str, Any], note: str | None) -> dict[str, Any]:
     """What Optuna has no field for."""
     own = {key: trial[key] for key in ("arm", "seed", "state", "on_front", COLLAPSED, "host")}
-    metrics = {f"metric.{name}": value for name, value in trial["metrics"].items() if value is not None}
-    found = {"trial": trial["id"], **own, **metrics, "learning_curve": curves(trial["reports"]), "note": note}
+    measured = {"metrics": trial["metrics"], "learning_curve": curves(trial["reports"])}
+    found = {"trial": trial["id"], **own, **measured, "note": note}
     return {key: value for key, value in found.items() if value is not None}
 
 
@@ -74,14 +82,14 @@ def frozen(trial: dict[str, Any], spaces: dict[str, BaseDistribution], metrics: 
     values = [trial["metrics"].get(metric) for metric in metrics]
     complete = trial["state"] == "finished" and all(value is not None for value in values)
     note = trial["reason"] or (None if complete else f"was {trial['state']} when it was exported")
-    config = {ARM: trial["arm"], **{key: _plain(value) for key, value in trial["config"].items()}}
+    config = {ARM: trial["arm"], **{key: _plain(value) for key, value in trial["config"].items() if key in spaces}}
     made = create_trial(
         state=TrialState.COMPLETE if complete else TrialState.FAIL,
         values=values if complete else None,
         params=config,
         distributions={key: spaces[key] for key in config},
         user_attrs=attributes(trial, note),
-        constraints={COLLAPSED: 1.0 if trial[COLLAPSED] else 0.0},
+        system_attrs={"constraints": [1.0 if trial[COLLAPSED] else 0.0]},  # the form that the dashboard reads too
     )
     made.datetime_start = _moment(trial["started_at"])
     made.datetime_complete = _moment(trial["ended_at"])
@@ -97,16 +105,15 @@ def _check(path: Path) -> None:
 
 
 def _open(path: Path) -> optuna.storages.RDBStorage:
-    """Held in memory between commits: a thousand trials take seconds, not minutes."""
+    """Commits do not wait for the disk: a thousand trials take seconds, not a minute."""
     _check(path)
     storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
 
+    @event.listens_for(storage.engine, "connect")
     def relax(connection: sqlite3.Connection, _record: Any) -> None:
         connection.execute("PRAGMA synchronous=OFF")
 
-    from sqlalchemy import event
-
-    event.listen(storage.engine, "connect", relax)
+    storage.engine.dispose()  # connections made before do not know it
     return storage
 
 
@@ -131,12 +138,13 @@ def _fill(storage: optuna.storages.RDBStorage, whole: dict[str, Any], path: Path
         optuna.delete_study(study_name=study["name"], storage=storage)
     made = optuna.create_study(storage=storage, study_name=study["name"], directions=[axis["goal"] for axis in axes])
     made.set_metric_names([axis["metric"] for axis in axes])
+    begun = [trial for trial in whole["trials"] if trial["state"] != "planned"]
     for key, value in _facts(whole):
         made.set_user_attr(key, value)
-    begun = [trial for trial in whole["trials"] if trial["state"] != "planned"]
+    made.set_user_attr("constants", constants(begun))
     spaces, metrics = parameters(begun), [axis["metric"] for axis in axes]
     made.add_trials(frozen(trial, spaces, metrics) for trial in begun)
-    return {"trials": len(begun), "left_out": len(whole["trials"]) - len(begun)}
+    return {"trials": len(begun), "never_begun": len(whole["trials"]) - len(begun)}
 
 
 def _facts(whole: dict[str, Any]) -> Iterator[tuple[str, Any]]:

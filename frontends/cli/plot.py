@@ -11,7 +11,6 @@ from rich.text import Text
 
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # bits of a braille cell, by column and row
 MARKERS = "●◆■▲✕★✚⬢"  # in the order of the palette's symbols
-PLAIN_MARKERS = "o#=^x*+@"
 LOG_WHEN_RATIO = 20.0
 NARROWEST, SHORTEST = 24, 4
 Place = tuple[int, int]
@@ -52,10 +51,9 @@ def scale_of(values: Sequence[float], axis: PlotAxis) -> Scale:
     return Scale(low, high, axis.may_be_log and low > 0 and high / low > LOG_WHEN_RATIO)
 
 
-def marker_of(place: int, plain: bool) -> str:
+def marker_of(place: int) -> str:
     """The arm's shape: colour is never the only cue."""
-    marks = PLAIN_MARKERS if plain else MARKERS
-    return marks[(place + place // len(marks)) % len(marks)]
+    return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
 
 
 def steps(points: Sequence[Place], across_first: bool) -> set[Place]:
@@ -86,13 +84,12 @@ class _Canvas:
         self._marks[x // 2, y // 4] = sign
         self._colours[x // 2, y // 4] = colour
 
-    def row(self, y: int, plain: bool) -> Text:
+    def row(self, y: int) -> Text:
         text = Text()
         for x in range(self.width):
             cell = (x, y)
-            drawn = "." if plain else chr(0x2800 + self._bits.get(cell, 0))
-            sign = self._marks.get(cell) or (drawn if cell in self._bits else " ")
-            text.append(sign, style=self._colours.get(cell, ""))
+            drawn = chr(0x2800 + self._bits[cell]) if cell in self._bits else " "
+            text.append(self._marks.get(cell, drawn), style=self._colours.get(cell, ""))
         return text
 
 
@@ -100,9 +97,7 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def front_plot(
-    arms: Sequence[ArmPoints], x: PlotAxis, y: PlotAxis, width: int = 80, height: int = 14, plain: bool = False
-) -> Text:
+def front_plot(arms: Sequence[ArmPoints], x: PlotAxis, y: PlotAxis, width: int = 80, height: int = 14) -> Text:
     """The arms' fronts in at most `width` columns and `height` rows of plot; words where there is nothing yet."""
     points = [point for arm in arms for point in arm.points]
     if not points:
@@ -122,8 +117,8 @@ def front_plot(
             canvas.dot(*dot, arm.colour)
     for arm in arms:
         for point in arm.points:
-            canvas.mark(*at(point), marker_of(arm.place, plain), arm.colour)
-    return _framed(canvas, (x, y), (xs, ys), labels, arms, plain)
+            canvas.mark(*at(point), marker_of(arm.place), arm.colour)
+    return _framed(canvas, (x, y), (xs, ys), labels, arms)
 
 
 def _axis_words(axis: PlotAxis, scale: Scale) -> str:
@@ -136,21 +131,19 @@ def _framed(
     scales: tuple[Scale, Scale],
     labels: Sequence[str],
     arms: Sequence[ArmPoints],
-    plain: bool,
 ) -> Text:
     """The canvas with its axes, their ends and names, and a legend."""
-    bar, corner, line = ("|", "+", "-") if plain else ("│", "└", "─")
     margin, total = max(map(len, labels)), max(map(len, labels)) + 2 + canvas.width
     text = Text().append(_cut(_axis_words(axes[1], scales[1]), total) + "\n", style="dim")
     for row in range(canvas.height):
         label = labels[0] if row == 0 else labels[1] if row == canvas.height - 1 else ""
-        text.append(f"{label:>{margin}} {bar}", style="dim").append_text(canvas.row(row, plain)).append("\n")
+        text.append(f"{label:>{margin}} │", style="dim").append_text(canvas.row(row)).append("\n")
     low, high = _short(scales[0].low), _short(scales[0].high)
-    text.append(f"{'':>{margin}} {corner}{line * canvas.width}\n", style="dim")
+    text.append(f"{'':>{margin}} └{'─' * canvas.width}\n", style="dim")
     text.append(f"{'':>{margin + 2}}{low}{high:>{canvas.width - len(low)}}\n", style="dim")
     text.append(_cut(f"{'':>{margin + 2}}{_axis_words(axes[0], scales[0])}", total) + "\n", style="dim")
     for i, arm in enumerate(arms):
-        text.append("   " if i else f"{'':>{margin + 2}}").append(marker_of(arm.place, plain), style=arm.colour)
+        text.append("   " if i else f"{'':>{margin + 2}}").append(marker_of(arm.place), style=arm.colour)
         text.append(f" {arm.name}")
     return text
 

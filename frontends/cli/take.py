@@ -59,7 +59,9 @@ def done(study: StudyHandle, file: Path, format: str, as_json: bool, **more: Any
     if as_json:
         print_json({"study": study.id, "file": str(file), "format": format, **more})
     else:
-        words = f"{file}: {format} of {study.id}" + "".join(f", {value} {key}" for key, value in more.items())
+        words = f"{file}: {format} of {study.id}" + "".join(
+            f", {value:,} {key.replace('_', ' ')}" for key, value in more.items() if value
+        )
         out.print(Text(words), soft_wrap=True)
 
 

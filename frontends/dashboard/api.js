@@ -59,12 +59,19 @@ function askForToken() {
   return asking;
 }
 
+function takeEarly(path) {
+  const found = window.early?.get(path) ?? null;
+  window.early?.delete(path);
+  return found;
+}
+
 async function request(method, path, { body, type, headers = {} } = {}) {
   for (;;) {
     let answer;
     try {
       const sent = type ? { ...headers, "Content-Type": type } : headers;
-      answer = await fetch(path, { method, body, headers: sent, credentials: "same-origin" });
+      const asked = method === "GET" ? takeEarly(path) : null; // early.js may have asked already
+      answer = (await asked) ?? (await fetch(path, { method, body, headers: sent, credentials: "same-origin" }));
     } catch {
       setReachable(false);
       throw new Offline();

@@ -29,6 +29,9 @@ const studyId = path.startsWith("/studies/") ? decodeURIComponent(path.slice("/s
 if (studyId !== null) {
   const { showStudy } = await import("./study.js");
   await showStudy(page, studyId, showCrumbs);
+} else if (path === "/compare") {
+  const { showCompare } = await import("./compare.js");
+  await showCompare(page, showCrumbs);
 } else if (path === "/new") {
   document.getElementById("new-link").setAttribute("aria-current", "page");
   showCrumbs(h("span", {}, "new study"));

@@ -3,11 +3,11 @@
 import { h, setText, swatch } from "./dom.js";
 import { capital, duration, plural } from "./format.js";
 
-/** "About 1 m 10 s, 25 s of it training." */
+/** "About 1 m 10 s in all, 25 s of training." */
 function costWords({ training_seconds: training, wall_seconds: wall }) {
   if (training === null) return "How long it takes is not known yet.";
   if (wall === null) return `About ${duration(training)} of training.`;
-  return `About ${duration(wall)}; ${duration(training)} of training.`;
+  return `About ${duration(wall)} in all, ${duration(training)} of training.`;
 }
 
 export class Checked {
@@ -18,8 +18,16 @@ export class Checked {
     this.cost = h("p", { class: "check-cost" });
     this.basis = h("p", { class: "muted check-basis" });
     this.list = h("ul", { class: "errors" });
+    this.short = h("span", { class: "run-words muted", "aria-hidden": "true" }); // where the rest is out of sight
     this.table = h("div", {});
     this.element = h("div", { id: "check", class: "check" }, h("div", { role: "status" }, this.words, this.cost), this.basis, this.table, this.list);
+  }
+
+  #say(words, isBad = false) {
+    setText(this.words, words);
+    setText(this.short, words);
+    this.words.classList.toggle("bad", isBad);
+    this.short.classList.toggle("bad", isBad);
   }
 
   #clear() {
@@ -31,15 +39,14 @@ export class Checked {
 
   unreachable() {
     this.#clear();
-    setText(this.words, "Not checked: the service cannot be reached.");
+    this.#say("Not checked: the service cannot be reached.");
   }
 
   /** `details` of an error, or the error itself where it has none. */
   showErrors(error) {
     this.#clear();
     this.details = error.details?.length ? error.details : [{ path: "", message: error.message }];
-    setText(this.words, this.details.length === 1 ? "One thing to correct" : `${this.details.length} things to correct`);
-    this.words.className = "check-words bad";
+    this.#say(this.details.length === 1 ? "One thing to correct" : `${this.details.length} things to correct`, true);
     this.redraw();
     return this.details;
   }
@@ -65,8 +72,7 @@ export class Checked {
   showCount({ trials, arms, cost }) {
     this.#clear();
     this.details = [];
-    setText(this.words, `${plural(trials, "trial")} in ${plural(arms.length, "arm")}`);
-    this.words.className = "check-words";
+    this.#say(`${plural(trials, "trial")} in ${plural(arms.length, "arm")}`);
     setText(this.cost, costWords(cost));
     setText(this.basis, cost.training_seconds === null ? `${capital(cost.basis)}.` : `By ${cost.basis}.`);
     const seconds = new Map(cost.arms.map((arm) => [arm.name, arm.training_seconds]));

@@ -30,7 +30,7 @@ export function noStudyYet() {
   return h(
     "section",
     { class: "empty", hidden: true },
-    h("h2", {}, "No study yet"),
+    h("h1", {}, "No study yet"),
     h("p", {}, "A study trains the same model with several ways of weighting its losses and draws their Pareto fronts as they grow."),
     h("p", { class: "muted" }, DEMO_WORDS),
     h("p", { class: "row" }, button, h("a", { href: "/new" }, "Write your own study")),

@@ -1,4 +1,4 @@
-// Runs before the first paint: the remembered theme, and on a study's page an early start for plotly.js.
+// Runs before the first paint: the remembered theme, and on a study's page an early start for what it will ask for.
 (() => {
   let choice = null;
   try {
@@ -7,10 +7,16 @@
     // Storage may be forbidden; the system's theme is used then.
   }
   if (choice === "light" || choice === "dark") document.documentElement.dataset.theme = choice;
-  if (location.pathname.startsWith("/studies/")) {
-    const script = document.createElement("script");
-    script.src = "/assets/plotly.min.js";
-    script.id = "plotly";
-    document.head.append(script);
-  }
+  if (!location.pathname.startsWith("/studies/")) return;
+
+  const link = (rel, href, kind) => document.head.append(Object.assign(document.createElement("link"), { rel, href, ...kind }));
+  const modules =
+    "address app arms brush columns figures live panels progress save shortcuts sketch spec study study-head tabs trial trials yaml";
+  for (const name of modules.split(" ")) link("modulepreload", `/assets/${name}.js`);
+  const path = `/api${location.pathname.replace(/\/+$/, "")}`;
+  const query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([key]) => "xyz".includes(key))).toString();
+  const front = `${path}/figures/pareto-front${query ? `?${query}` : ""}`;
+  // Taken up by api.js; a failure is met there as if it had asked itself.
+  window.early = new Map([path, front, `${path}/comparison`].map((each) => [each, fetch(each, { credentials: "same-origin" }).catch(() => null)]));
+  link("preload", "/assets/plotly.min.js", { as: "script" });
 })();

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h, setAttr, setText } from "./dom.js";
 import { saveMenu } from "./save.js";
+import { sketch } from "./sketch.js";
 import { colours, isDark, onTheme } from "./theme.js";
 
 const FLAT_BAR = [["zoom2d", "pan2d", "select2d", "lasso2d", "resetScale2d"]];
@@ -11,15 +12,11 @@ const WITHOUT_BAR = ["parcoords"];
 
 let loading = null;
 
-/** plotly.js, wherever its loading stands. */
+/** plotly.js, loaded once somebody wants to draw. Running it takes a second: what was sketched is painted before. */
 export function plotly() {
   loading ??= new Promise((resolve, reject) => {
-    if (window.Plotly) return resolve(window.Plotly);
-    let script = document.getElementById("plotly");
-    if (!script) {
-      script = h("script", { src: "/assets/plotly.min.js", id: "plotly" });
-      document.head.append(script);
-    }
+    const script = h("script", { src: "/assets/plotly.min.js" });
+    requestAnimationFrame(() => setTimeout(() => document.head.append(script), 0));
     script.addEventListener("load", () => resolve(window.Plotly));
     script.addEventListener("error", () => reject(new Error("plotly.js could not be loaded; is the plotly package installed?")));
   });
@@ -161,19 +158,25 @@ export class FigurePanel {
 
   async draw() {
     if (!this.figure || this.element.closest("[hidden]")) return;
-    const Plotly = await plotly();
     const { data, layout } = this.figure;
+    const empty = isEmpty(data);
     setText(this.subtitle, layout.meta?.subtitle ?? "");
     setAttr(this.subtitle, "title", layout.meta?.subtitle);
+    if (layout.meta?.height) this.plot.parentElement.style.setProperty("--needs", `${layout.meta.height}px`);
     setAttr(this.plot, "aria-label", summary(this.title, this.figure));
-    const empty = isEmpty(data);
-    setText(this.note, empty ? layout.meta?.empty || "Points appear with the first reports." : "");
+    if (!window.Plotly && !this.unsketch) this.unsketch = sketch(this.plot.parentElement, this.figure);
+    const said = empty ? layout.meta?.empty || "Points appear with the first reports." : "";
+    if (empty || this.unsketch) setText(this.note, said);
+    const Plotly = await plotly();
+    setText(this.note, said);
     const trials = this.brush?.trials ?? null;
     const ring = ringOf(data, this.trial);
     const traces = [...data.map((trace) => brushed(lit(trace), trials)), ...(ring ? [ring] : [])];
     const dropped = this.brush?.cleared && trials === null ? { selections: [] } : {};
     const drawn = { ...themed(empty ? blank(layout) : layout), ...dropped, selectionrevision: this.brush?.cleared ?? 0 };
     await Plotly.react(this.plot, traces, drawn, this.#config(data));
+    this.unsketch?.();
+    this.unsketch = null;
     if (!this.listens) this.#listen();
   }
 
@@ -192,7 +195,10 @@ export class FigurePanel {
       if (trial) this.onPick?.(trial);
     });
     if (!this.brush) return;
-    this.plot.on("plotly_selected", (event) => event && this.brush.set([...new Set(event.points.map(idOf).filter(Boolean))]));
+    this.plot.on("plotly_selected", (event) => {
+      if (!event?.range && !event?.lassoPoints) return; // plotly says it again, emptied, after each of our own drawings
+      this.brush.set([...new Set(event.points.map(idOf).filter(Boolean))]);
+    });
     this.plot.on("plotly_deselect", () => this.brush.set(null));
     this.plot.on("plotly_restyle", () => {
       if (this.plot.data[0]?.type === "parcoords") this.brush.set(withinAxes(this.plot));

@@ -8,12 +8,16 @@ import { flow } from "./yaml.js";
 
 const KNOWN = ["name", "problem", "weighting", "search"];
 
+const isEmpty = (value) => isMap(value) && Object.keys(value).length === 0;
+
 /** What distinguishes an arm, in one line. */
 function gist(arm) {
   const { name, ...given } = isMap(arm.weighting) ? arm.weighting : {};
   const values = Object.entries(given).map(([key, value]) => `${key} ${flow(value)}`);
   const search = arm.search?.name === "optuna" ? [`${arm.search.trials ?? "?"} trials by ${arm.search.sampler ?? "tpe"}`] : [];
-  return [name ?? "no weighting", ...values, ...search].join(", ");
+  const others = Object.entries(arm).filter(([key, value]) => !KNOWN.includes(key) && !isEmpty(value));
+  const overrides = others.map(([key, value]) => `${key} ${flow(value)}`);
+  return [name ?? "no weighting", ...values, ...search, ...overrides].join(", ");
 }
 
 function freeName(form, start) {
@@ -38,7 +42,7 @@ function armElement(form, i, isOnly) {
     hint: "shown everywhere; differs from the other arms’",
     build: (id) => textInput({ id, value: arm.name ?? "", onInput: (text) => form.set([...path, "name"], text) }),
   });
-  const others = Object.entries(arm).filter(([key]) => !KNOWN.includes(key) && !(isMap(arm[key]) && !Object.keys(arm[key]).length));
+  const others = Object.entries(arm).filter(([key, value]) => !KNOWN.includes(key) && !isEmpty(value));
   const words = { model: "overrides of the study’s model", training: "overrides of the study’s training" };
   const rows = [
     name,

@@ -56,7 +56,7 @@ function ends(kind, { id, value, onChange }, label, keys) {
     ),
   );
   const scale = select({ id: `${id}-scale`, value: inside.scale ?? "linear", options: SCALES, label: `${label} scale`, onChange: (now) => set("scale", now) });
-  return h("span", { class: "ends" }, numbers, h("label", { class: "end" }, "scale", scale));
+  return h("span", { class: "ends" }, numbers, scale);
 }
 
 function several(kind, { id, value, onChange }, label) {

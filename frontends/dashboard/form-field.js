@@ -50,13 +50,16 @@ function several(field, { id, value, onChange }) {
   return h("div", { class: "ticks" }, boxes);
 }
 
+/** A default such as 8/255 in as many digits as a small field shows. */
+const rounded = (value) => shown(typeof value === "number" ? Number(value.toPrecision(4)) : value);
+
 function words(field, { id, value, onChange }) {
   const list = field.options?.length ? `${id}-options` : null;
   const input = textInput({
     id,
     list,
     value: value === undefined ? "" : shown(value),
-    placeholder: field.required ? "" : shown(field.standard ?? null),
+    placeholder: field.required ? "" : rounded(field.standard ?? null),
     numeric: field.kind === "number",
     onInput: (text) => onChange(typed(field, text)),
   });

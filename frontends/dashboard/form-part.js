@@ -17,7 +17,7 @@ const COMMON = new Set([
 /** Label, control, hint and a place for what is wrong, in one row. */
 export function row(form, path, { label, hint = "", build, group = false }) {
   const text = pathText(path);
-  const id = `f-${text.replaceAll(/[^\w-]+/g, "-")}`;
+  const id = `f-${text.replaceAll(/\W+/g, "-").replace(/-$/, "")}`;
   const error = h("p", { class: "field-error", id: `${id}-error` });
   const inner = build(id);
   const name = h(group ? "span" : "label", group ? { id: `${id}-label`, class: "label" } : { for: id }, label);
@@ -69,13 +69,17 @@ export function fieldRows(form, path, schema, { searched = false, ensure = () =>
   const fields = fieldsOf(schema).filter((field) => !skip.includes(field.name));
   const written = form.read(path) ?? {};
   const isFirst = (field) => field.required || COMMON.has(field.name) || written[field.name] !== undefined;
-  const rows = (some) => some.flatMap((field) => fieldRow(form, [...path, field.name], field, searched, ensure) ?? []);
-  const [first, rest] = [rows(fields.filter(isFirst)), fields.filter((field) => !isFirst(field))];
-  const more = rows(rest);
-  if (!more.length) return first;
-  const labels = rest.map((field) => field.label).join(", ");
-  return [...first, form.folded(`${pathText(path)} more`, h("span", {}, `${more.length} more: `, h("span", { class: "muted" }, labels)), more)];
+  const made = fields.map((field) => [field, [fieldRow(form, [...path, field.name], field, searched, ensure) ?? []].flat()]);
+  const first = made.filter(([field]) => isFirst(field)).flatMap(([, rows]) => rows);
+  const rest = made.filter(([field, rows]) => !isFirst(field) && rows.length);
+  if (!rest.length) return first;
+  const labels = rest.map(([field]) => field.label).join(", ");
+  const summary = h("span", {}, `${rest.length} more: `, h("span", { class: "muted" }, labels));
+  return [...first, form.folded(`${pathText(path)} more`, summary, rest.flatMap(([, rows]) => rows))];
 }
+
+/** The first sentence of a doc; the rest is one hover away. */
+const firstSentence = (doc) => doc.replaceAll("`", "").match(/^.*?\.(?=\s+\p{L}|$)/su)?.[0] ?? doc;
 
 /** A part chosen by name. Fields that the new choice also has are kept. */
 export function namedPart(form, path, { label, entries, fallback, searched, hint }) {
@@ -91,8 +95,9 @@ export function namedPart(form, path, { label, entries, fallback, searched, hint
   };
   const options = entries.map((candidate) => [candidate.name, candidate.name]);
   const build = (id) => select({ id, value: name ?? "", options, onChange: choose });
-  const head = row(form, path, { label, hint: hint ?? entry?.doc ?? "", build });
+  const head = row(form, path, { label, hint: hint ?? firstSentence(entry?.doc ?? ""), build });
   head.classList.add("part-head");
+  head.lastElementChild.title = entry?.doc ?? "";
   const ensure = () => form.read(path)?.name ?? form.set([...path, "name"], name);
   return [head, ...(entry ? fieldRows(form, path, entry.schema, { searched, ensure }) : [])];
 }

@@ -21,7 +21,7 @@ export class Live {
     this.latest = study.last_seq;
     this.ended = ENDED.includes(study.state);
     this.panels = [];
-    this.lastRun = 0;
+    this.lastRun = -Infinity;
     this.gap = GAP;
     this.timer = null;
     this.running = false;

@@ -67,7 +67,7 @@ class NewStudy {
       h("div", { class: "panel-head" }, h("h1", {}, "New study"), h("label", {}, "Start from ", this.start), this.views.element),
       this.doc,
       this.restored,
-      h("div", { class: "new-grid" }, written, h("div", { class: "new-side" }, this.checked.element, h("p", {}, this.submit))),
+      h("div", { class: "new-grid" }, written, h("div", { class: "new-side" }, this.checked.element, h("div", { class: "run" }, this.submit, this.checked.short))),
     );
     element.addEventListener("submit", (event) => this.#run(event));
     page.replaceChildren(element);
@@ -222,7 +222,7 @@ export async function showNew(page) {
   } catch (error) {
     const words = error.status === 404 ? "There is no such study or trial to start from" : "The page could not be made";
     const back = h("p", {}, h("a", { href: "/new" }, "Start from a preset"));
-    page.replaceChildren(h("section", { class: "empty" }, h("h2", {}, words), h("p", {}, error.message), back));
+    page.replaceChildren(h("section", { class: "empty" }, h("h1", {}, words), h("p", {}, error.message), back));
     if (error.status === undefined) setTimeout(() => showNew(page), AGAIN);
   }
 }

@@ -49,9 +49,11 @@ export function figurePanel(study, figure, { onPick, brush, again }) {
     again(panel);
   });
   const address = () => {
+    const changed = fields.some(({ control, input }) => input.value !== control.default);
     const query = new URLSearchParams();
-    for (const { control, input } of fields) if (input.value) query.append(control.param, input.value);
-    return `${studyPath(study.id)}/figures/${figure.name}?${query}`;
+    if (changed) for (const { control, input } of fields) if (input.value) query.append(control.param, input.value);
+    if (study.overlaid) query.set("studies", study.overlaid);
+    return `${studyPath(study.id)}/figures/${figure.name}${query.size ? `?${query}` : ""}`;
   };
   const labels = fields.map(({ control, input }) => h("label", {}, `${control.label} `, input));
   const panel = new FigurePanel({

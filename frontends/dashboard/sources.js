@@ -32,7 +32,7 @@ export function withoutDefaults(spec, catalog) {
   const sections = ["training", "evaluation", "resources", "limits"].map((name) => [name, kept(section(name), (key) => key === "name")]);
   const arms = spec.arms.map((arm) => {
     const parts = { problem: lean(arm.problem, catalog.problems), weighting: lean(arm.weighting, catalog.weightings), search: lean(arm.search, catalog.searches) };
-    return kept({ ...arm, ...parts }, (key, value) => isEmptyMap(value) || (key === "search" && same(value, { name: "grid" })));
+    return kept({ ...arm, ...parts }, (key, value) => value === undefined || isEmptyMap(value) || (key === "search" && same(value, { name: "grid" })));
   });
   const evaluation = Object.fromEntries(sections).evaluation;
   if (evaluation.attacks) evaluation.attacks = evaluation.attacks.map((attack) => lean(attack, catalog.attacks));

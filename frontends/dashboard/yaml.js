@@ -8,6 +8,7 @@ const NOT_TEXT = /^(true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
 const ORDER = [
   "name", "data", "model", "training", "seeds", "objectives", "arms", "evaluation", "resources", "limits",
   "problem", "weighting", "search", "metric", "goal", "from", "to", "count", "scale",
+  "epochs", "batch_size", "learning_rate", "optimizer", "channels", "widths", "latent", "rate", "main",
 ];
 const place = (key) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length);
 const entries = (map) => Object.entries(map).sort(([a], [b]) => place(a) - place(b));

@@ -93,18 +93,26 @@ def difference(
     """Where two arms attain in a different number of seeds, as rectangles within the box; both have the same seeds.
 
     Attainment changes only at values of the points, so it is counted on their grid; neighbours of the same count
-    along y are one rectangle.
+    along y are one rectangle, which goes on along x as long as it stays the same.
     """
     one, two, signs = _table(first, axes), _table(second, axes), _signs(axes)
     ends = np.array(worst) * signs
     both = np.concatenate([one, two])
     xs, ys = (np.unique(both[both[:, i] < ends[i], i]) for i in (0, 1))
     edges_x, edges_y = [*xs, ends[0]], [*ys, ends[1]]
-    found = []
-    for i, column in enumerate(_counts(one, xs, ys) - _counts(two, xs, ys)):
-        starts = [j for j, seeds in enumerate(column) if j == 0 or seeds != column[j - 1]]
-        for j, k in zip(starts, [*starts[1:], len(ys)], strict=bool(starts)):
-            if column[j]:
-                x0, y0, x1, y1 = np.array([edges_x[i], edges_y[j], edges_x[i + 1], edges_y[k]]) * np.tile(signs, 2)
-                found.append(Rectangle((float(x0), float(y0)), (float(x1), float(y1)), int(column[j])))
+    found: list[Rectangle] = []
+    begun: dict[tuple[int, int, int], int] = {}  # runs (from, to, seeds) along y of the column before, since which x
+    columns = [_runs(column) for column in _counts(one, xs, ys) - _counts(two, xs, ys)]
+    for i, runs in enumerate([*columns, set()]):
+        for j, k, seeds in sorted(begun.keys() - runs):
+            sides = edges_x[begun.pop((j, k, seeds))], edges_y[j], edges_x[i], edges_y[k]
+            x0, y0, x1, y1 = np.array(sides) * np.tile(signs, 2)
+            found.append(Rectangle((float(x0), float(y0)), (float(x1), float(y1)), seeds))
+        begun |= dict.fromkeys(runs - begun.keys(), i)
     return found
+
+
+def _runs(column: np.ndarray[Any, Any]) -> set[tuple[int, int, int]]:
+    """Neighbours of the same count other than 0: first place, place after the last, count."""
+    starts = [j for j, seeds in enumerate(column) if j == 0 or seeds != column[j - 1]]
+    return {(j, k, int(column[j])) for j, k in zip(starts, [*starts[1:], len(column)], strict=False) if column[j]}

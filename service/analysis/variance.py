@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-RESAMPLES = 300
+MOST_RESAMPLES, LEAST_RESAMPLES = 300, 100
+DRAWS = 300_000  # of trials in all, about: many trials need no more to be quick
 LEAST_TRIALS = 8
 MOST_BINS = 6
 ARM = "arm"
+RIDGE = 1e-8
+MOST_PRODUCTS = 2_000_000  # numbers held at once
 PER_BIN = 5  # trials, at least about so many
 
 Floats = NDArray[np.float64]
@@ -36,87 +39,132 @@ class Explained(NamedTuple):
 
 
 def levels_of(values: Sequence[Any]) -> tuple[Groups, bool]:
-    """Equal values are one level; numbers of which most differ are cut into bins of equal counts, ties together."""
-    distinct = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
-    if not numeric or 2 * len(distinct) <= len(values):
-        return np.array([distinct[value] for value in values]), False
-    bins = min(MOST_BINS, max(2, len(values) // PER_BIN))
-    numbers = np.array(values, dtype=float)
-    edges = np.quantile(numbers, np.arange(1, bins) / bins)
-    return np.unique(np.searchsorted(edges, numbers, side="left"), return_inverse=True)[1], True
+    """Equal values are one level; numbers of which most differ are cut into bins of equal counts, ties together.
 
-
-def between(y: Floats, groups: Groups, weights: Floats) -> Floats:
-    """Σ n_g (mean_g − mean)² per row of weights. y [N], groups [N], weights [B, N] → [B]"""
-    member = np.eye(int(groups.max()) + 1)[groups]  # [N, G]
-    counts, sums = weights @ member, (weights * y) @ member  # [B, G]
-    filled = np.where(counts > 0, counts, 1.0)
-    found: Floats = (sums**2 / filled).sum(1) - sums.sum(1) ** 2 / counts.sum(1)
-    return found
-
-
-def additive_residual(y: Floats, parameters: Sequence[Groups]) -> tuple[float, int]:
-    """What the sum of all main effects leaves: its sum of squares, and its degrees of freedom."""
-    columns = [np.ones((len(y), 1)), *(np.eye(int(g.max()) + 1)[g] for g in parameters)]
-    design = np.concatenate(columns, axis=1)  # [N, 1 + Σ G]
-    fitted, _, rank, _ = np.linalg.lstsq(design.T @ design, design.T @ y, rcond=1e-10)
-    residual = y - design @ fitted
-    return float(residual @ residual), len(y) - int(rank)
-
-
-def explained(y: Sequence[float], parameters: dict[str, Sequence[Any]], arms: Sequence[str]) -> Explained | None:
-    """ε²_p = (SS_p − df_p·MS_e) / SS_total, cut at 0: the bias-corrected share of each parameter p (Kelley 1935).
-
-    SS_p = Σ n_g (ȳ_g − ȳ_arm)² over the levels g of p within arms, SS_arm is between arms; MS_e is the mean square
-    that the sum of all these effects leaves: seeds and interactions. On a full grid the shares add up to at most 1.
-    The interval is a bootstrap over trials, moved so that its mean is the estimate: drawing trials twice inflates it.
-    None with fewer than eight trials, where nothing varies, or where the effects leave no degree of freedom.
+    Trials without the parameter, none, are a level of their own.
     """
-    values = np.array(y, dtype=float)
-    if len(values) < LEAST_TRIALS or np.ptp(values) == 0:
-        return None
-    values = (values - values.mean()) / values.std()  # shares do not change, and rounding stays small
-    factors = _factors(parameters, arms)
-    left, freedom = additive_residual(values, [factor.groups for factor in factors])
-    if freedom < 1:
-        return None
-    weights = np.vstack([np.ones(len(values)), _resampled(len(values))])  # the trials themselves, then B draws
-    counts = weights.sum(1)
-    total = np.maximum(weights @ values**2 - (weights @ values) ** 2 / counts, 1e-12)
-    from_arms = between(values, factors[0].groups, weights)
-    effects = []
-    for factor in factors[1:] if factors[0].levels == 1 else factors:
-        squares = between(values, factor.groups, weights) - (0.0 if factor is factors[0] else from_arms)
-        shares = (squares - factor.freedom * left / freedom) / total
-        low, high = np.quantile(shares[1:] - shares[1:].mean() + shares[0], [0.025, 0.975])
-        cut = [float(np.clip(value, 0.0, 1.0)) for value in (shares[0], low, high)]
-        effects.append(Effect(factor.name, cut[0], cut[1], cut[2], factor.levels, factor.binned))
-    return Explained(effects, max(0.0, 1.0 - sum(effect.share for effect in effects)), len(values))
+    present = [value for value in values if value is not None]
+    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
+    binned = numeric and 2 * len(set(present)) > len(present)
+    named: Sequence[Any] = values
+    if binned:
+        bins = min(MOST_BINS, max(2, len(present) // PER_BIN))
+        edges = np.quantile(np.array(present, dtype=float), np.arange(1, bins) / bins)
+        named = [None if value is None else int(np.searchsorted(edges, value)) for value in values]
+    places = {value: i for i, value in enumerate(dict.fromkeys(named))}
+    return np.array([places[value] for value in named]), binned
 
 
 class _Factor(NamedTuple):
     name: str
     groups: Groups  # levels of a parameter within arms
-    freedom: int
     levels: int
     binned: bool
 
 
-def _factors(parameters: dict[str, Sequence[Any]], arms: Sequence[str]) -> list[_Factor]:
-    """The arms first, then the parameters nested in them: each explains what its arm does not."""
+class _Squares(NamedTuple):
+    """What least squares need, per row of weights: the trials themselves, then each draw of them."""
+
+    gram: Floats  # [B, P, P]
+    moments: Floats  # [B, P]
+    squares: Floats  # [B]
+    columns: list[Groups]  # of each factor, among the P; the first is 1
+
+
+def explained(y: Sequence[float], parameters: Mapping[str, Sequence[Any]], arms: Sequence[str]) -> Explained | None:
+    """ε²_p = (SS_p − df_p·MS_e) / SS_total, cut at 0: the bias-corrected share of each parameter p (Kelley 1935).
+
+    In y = arm + Σ_p effect of p within its arm + e, SS_p is what the squared residuals grow by without p, SS_arm what
+    lies between arms, MS_e the mean square of e: seeds and interactions. On a full grid SS_p = Σ n_g (ȳ_g − ȳ_arm)²
+    over the levels g of p. The interval is a bootstrap over trials, moved so that its mean is the estimate, since
+    drawing trials twice inflates it. None with fewer than eight trials, without variance, or without freedom left.
+    """
+    values = np.array(y, dtype=float)
+    if len(values) < LEAST_TRIALS or np.ptp(values) <= 1e-12 * np.abs(values).max():
+        return None
+    values = (values - values.mean()) / np.ptp(values)  # shares do not change, and rounding stays small
+    factors = _factors(parameters, arms)
+    everything = list(range(len(factors)))
+    known = _squares(values, factors)
+    rank = _rank(known, everything)
+    if len(values) <= rank:
+        return None
+    total, full = _residuals(known, []), _residuals(known, everything)
+    noise = max(0.0, float(full[0])) / (len(values) - rank)
+    effects = []
+    for i, factor in enumerate(factors):
+        others = [j for j in everything if j != i]
+        if i == 0:  # parameters lie within arms: of these, what the arms explain by themselves
+            squares, df = total - _residuals(known, [0]), factor.levels - 1
+        else:
+            squares, df = _residuals(known, others) - full, rank - _rank(known, others)
+        if i > 0 or factor.levels > 1:
+            effects.append(_effect(factor, (squares - df * noise) / np.maximum(total, 1e-12)))
+    return Explained(effects, max(0.0, 1.0 - sum(effect.share for effect in effects)), len(values))
+
+
+def _effect(factor: _Factor, shares: Floats) -> Effect:
+    """From the share of the trials themselves, which is the first, and those of the draws."""
+    low, high = np.quantile(shares[1:] - shares[1:].mean() + shares[0], [0.025, 0.975])
+    share, low, high = (float(np.clip(value, 0.0, 1.0)) for value in (shares[0], low, high))
+    return Effect(factor.name, share, min(low, share), max(high, share), factor.levels, factor.binned)
+
+
+def _factors(parameters: Mapping[str, Sequence[Any]], arms: Sequence[str]) -> list[_Factor]:
+    """The arms first, then the parameters nested in them."""
     by_arm, _ = levels_of(list(arms))
-    count = len(set(arms))
-    found = [_Factor(ARM, by_arm, count - 1, count, False)]
+    found = [_Factor(ARM, by_arm, len(set(arms)), False)]
     for name, column in parameters.items():
         own, binned = levels_of(column)
         groups: Groups = np.unique(by_arm * len(own) + own, return_inverse=True)[1]
-        found.append(_Factor(name, groups, int(groups.max()) + 1 - count, int(own.max()) + 1, binned))
+        found.append(_Factor(name, groups, int(own.max()) + 1 - (None in column), binned))
     return found
 
 
-def _resampled(trials: int) -> Floats:
-    """How often each trial is drawn, the same draws every time. [RESAMPLES, N]"""
-    rng = np.random.default_rng(0)
-    draws: Floats = rng.multinomial(trials, np.full(trials, 1 / trials), size=RESAMPLES).astype(float)
-    return draws
+def _squares(values: Floats, factors: Sequence[_Factor]) -> _Squares:
+    """The same draws every time. Trials of the same levels are summed first: a grid has few of those."""
+    rng, count = np.random.default_rng(0), len(values)
+    resamples = min(MOST_RESAMPLES, max(LEAST_RESAMPLES, DRAWS // count))
+    draws = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
+    weights = np.vstack([np.ones(count), draws])  # [B, N]
+    cells, place = np.unique(np.stack([f.groups for f in factors], axis=1), axis=0, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(cells)))
+    counts, sums = (np.add.reduceat(w[:, order], starts, axis=1) for w in (weights, weights * values))  # [B, C]
+    levels = [np.eye(int(column.max()) + 1)[column] for column in cells.T]
+    design = np.concatenate([np.ones((len(cells), 1)), *levels], axis=1)  # [C, P]
+    ends = 1 + np.cumsum([level.shape[1] for level in levels])
+    columns = [np.arange(end - level.shape[1], end) for level, end in zip(levels, ends, strict=True)]
+    return _Squares(_gram(counts, design), sums @ design, weights @ values**2, columns)
+
+
+def _gram(counts: Floats, design: Floats) -> Floats:
+    """designᵀ diag(counts) design, part by part so that few products are held at once. [B, P, P]"""
+    size = design.shape[1]
+    gram = np.zeros((len(counts), size * size))
+    chunk = max(1, MOST_PRODUCTS // size**2)
+    for start in range(0, len(design), chunk):
+        rows = design[start : start + chunk]
+        products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), size * size)
+        gram += counts[:, start : start + chunk] @ products
+    return gram.reshape(-1, size, size)
+
+
+def _chosen(known: _Squares, factors: Sequence[int]) -> Groups:
+    return np.concatenate([np.array([0]), *(known.columns[i] for i in factors)])
+
+
+def _rank(known: _Squares, factors: Sequence[int]) -> int:
+    own = _chosen(known, factors)
+    return int(np.linalg.matrix_rank(known.gram[0][np.ix_(own, own)], hermitian=True))
+
+
+def _residuals(known: _Squares, factors: Sequence[int]) -> Floats:
+    """The sum of squares that these factors leave, per row of weights. [B]"""
+    own = _chosen(known, factors)
+    # Columns depend on each other and levels may not be drawn: a tiny ridge picks one of the equal solutions.
+    normal = known.gram[:, own[:, None], own] + RIDGE * np.eye(len(own))
+    moments = known.moments[:, own]
+    fitted = np.linalg.solve(normal, moments[:, :, None])[:, :, 0]
+    left: Floats = known.squares - (fitted * moments).sum(1)
+    return left

@@ -31,6 +31,14 @@ function themed(layout) {
   };
 }
 
+/** Muted lines and points need more opacity on a dark page to be seen. */
+function lit(trace) {
+  if (document.documentElement.dataset.theme === "light" || !scheme.matches) return trace;
+  const more = (opacity) => (typeof opacity === "number" ? Math.min(1, 1.8 * opacity) : opacity);
+  const marker = trace.marker && { ...trace.marker, opacity: more(trace.marker.opacity) };
+  return { ...trace, opacity: more(trace.opacity), ...(marker && { marker }) };
+}
+
 function draw(name, width) {
   const { data, layout } = figures[name];
   const size = width ? { width, autosize: false } : { autosize: true };
@@ -41,7 +49,7 @@ function draw(name, width) {
     modeBarButtonsToRemove: ["select2d", "lasso2d"],
     toImageButtonOptions: { format: "svg", filename: name, width: 720, height: 480 },
   };
-  return Plotly.react(`figure-${name}`, data, { ...themed(layout), ...size }, config);
+  return Plotly.react(`figure-${name}`, data.map(lit), { ...themed(layout), ...size }, config);
 }
 
 async function drawAll() {

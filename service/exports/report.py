@@ -17,6 +17,8 @@ import yaml
 from service.artifacts import Artifacts
 from service.comparison import comparison_answer
 from service.contract.errors import NotFound
+from service.contract.metrics import described
+from service.contract.study import Study
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.exports.version import VERSION, software
@@ -61,7 +63,7 @@ def _figure_section(name: str, figure: dict[str, Any]) -> str:
     box = (
         f'<div class="plot empty muted">{escape(meta.get("empty") or "Nothing was reported for this figure.")}</div>'
         if is_empty(figure)
-        else f'<div class="plot" id="figure-{name}" role="img" aria-label="{escape(summary)}"'
+        else f'<div class="plot" id="figure-{name}" role="figure" aria-label="{escape(summary)}"'
         + (f' style="height: {height:g}px"' if height else "")
         + "></div>"
     )
@@ -86,7 +88,7 @@ def _facts(view: StudyView) -> str:
 
 def _made(view: StudyView, now: datetime) -> str:
     versions = ", ".join(f"{package} {number}" for package, number in software().items())
-    point = ", ".join(f"{o.metric} {o.reference_value:g}" for o in view.study.objectives)
+    point = ", ".join(f"{described(o.metric).label} {o.reference_value:g}" for o in view.study.objectives)
     return (
         f"Made {now:%Y-%m-%d %H:%M} UTC by Paretoscope {VERSION} ({versions}). Seeds "
         f"{', '.join(map(str, view.study.seeds))}. Reference point {point}."
@@ -99,7 +101,8 @@ def report(view: StudyView, artifacts: Artifacts | None, now: datetime | None = 
     drawn = {name: figure for name, figure in figures.items() if not is_empty(figure)}
     sections = "".join(_figure_section(name, figure) for name, figure in figures.items())
     comparison, found = comparison_answer(view), methods(view)
-    spec = yaml.safe_dump(view.spec, sort_keys=False, allow_unicode=True, width=100)
+    ordered = {key: view.spec[key] for key in Study.model_fields if key in view.spec}
+    spec = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=100)
     parts: dict[str, Callable[[], str]] = {
         "title": lambda: escape(view.study.name),
         "facts": lambda: escape(_facts(view)),

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from service.answers import front_ids
+from service.contract.metrics import described
 from service.contract.palette import arm_style
 from service.figures.labels import varied_keys
 from service.figures.style import title_of
@@ -91,8 +92,11 @@ def arms_table(comparison: dict[str, Any]) -> str:
     ]
     seeds = comparison["seeds"]
     spread = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
-    point = ", ".join(f"{title_of(axis['metric'])} {number(axis['reference'])}" for axis in comparison["objectives"])
-    note = f"Hypervolume: {spread}, from the reference point {point}. Front share: of all arms' non-dominated trials."
+    point = ", ".join(
+        f"{described(axis['metric']).label} {number(axis['reference'])} {described(axis['metric']).unit}".strip()
+        for axis in comparison["objectives"]
+    )
+    note = f"Hypervolume: {spread}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
     table = _table("Arms", [*heads, "Training", "Front share"], rows)
     return f'{table}<p class="note muted">{escape(note)}</p>'
 

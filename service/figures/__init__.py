@@ -15,10 +15,14 @@ from service.figures import (
     convergence,
     generalization_gap,
     hypervolume_cost,
+    importance,
     information_plane,
+    latent_map,
     learning_curves,
+    parallel_coordinates,
     pareto_front,
     robustness,
+    timeline,
     weight_paths,
 )
 from service.figures.figure import Figure
@@ -34,6 +38,8 @@ FIGURES: dict[str, Figure] = {
         attainment,
         attainment_difference,
         beta_sensitivity,
+        importance,
+        parallel_coordinates,
         robustness,
         learning_curves,
         accuracy_by_method,
@@ -41,6 +47,8 @@ FIGURES: dict[str, Figure] = {
         generalization_gap,
         weight_paths,
         balance,
+        latent_map,
+        timeline,
     )
 }
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from service.analysis import Axis, points_of
 from service.analysis.attainment import Place, Rectangle, difference, worst_corner
 from service.answers import candidates, chosen_axes
+from service.contract.expansion import count_trials
 from service.contract.palette import arm_style
 from service.contract.study import Study
 from service.contract.weightings import BY_HAND
@@ -18,6 +19,7 @@ from service.figures.style import axis_layout, layout, short, title_of
 from service.store.views import StudyView
 
 FAINTEST, STRONGEST = 0.15, 0.8  # opacity of a hue where one seed differs, where all do
+MOST_LEVELS = 3  # in the legend; of more the strongest and the faintest
 
 
 class DifferenceData(NamedTuple):
@@ -31,11 +33,12 @@ class DifferenceData(NamedTuple):
 
 
 def default_arms(study: Study) -> tuple[str, str]:
-    """The arm by hand with the most to choose from comes first, then the first automatic one; else the first two."""
+    """The arm weighted by hand that has the most trials, against the first automatic one; else the first two."""
     names = [arm.name for arm in study.arms]
     by_hand = [arm.name for arm in study.arms if arm.weighting.name in BY_HAND]
     automatic = [name for name in names if name not in by_hand]
-    first = by_hand[0] if by_hand else names[0]
+    planned = count_trials(study)
+    first = max(by_hand, key=lambda name: planned[name]) if by_hand else names[0]
     second = next((name for name in (*automatic, *names) if name != first), first)
     return first, second
 
@@ -72,20 +75,23 @@ def _areas(data: DifferenceData) -> list[dict[str, Any]]:
     """One trace per arm and number of seeds: few traces draw fast."""
     traces = []
     total = len(data.seeds)
-    for seeds in sorted({rectangle.seeds for rectangle in data.rectangles}, key=lambda s: (s < 0, -abs(s))):
+    levels = sorted({rectangle.seeds for rectangle in data.rectangles}, key=lambda s: (s < 0, -abs(s)))
+    ends = {end for own in ([s for s in levels if s > 0], [s for s in levels if s < 0]) for end in (own[:1] + own[-1:])}
+    for seeds in levels:
         arm = 0 if seeds > 0 else 1
         share = abs(seeds) / total if total > 1 else 0.5
         x: list[float | None] = []
         y: list[float | None] = []
         for (x0, y0), (x1, y1), own in data.rectangles:
             if own == seeds:
-                x += [*map(short, (x0, x1, x1, x0, x0)), None]
-                y += [*map(short, (y0, y0, y1, y1, y0)), None]
+                x += [*map(short, (x0, x1, x1, x0)), None]
+                y += [*map(short, (y0, y0, y1, y1)), None]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "name": f"{data.arms[arm]} +{abs(seeds)} of {total}",
+                "showlegend": seeds in ends or total <= MOST_LEVELS,
                 "x": x,
                 "y": y,
                 "fill": "toself",

@@ -14,6 +14,11 @@ from service.figures.style import short
 Bounds = tuple[float, float]
 
 
+def legend_rank(index: int) -> int:
+    """The order of the study, whatever is drawn first."""
+    return 1000 + index
+
+
 def bounds_of(metric: str) -> Bounds:
     """Few seeds give intervals wider than the metric itself; this is where it ends."""
     if re.fullmatch(r"(.+_)?accuracy(_.+)?|robust_.+", metric):
@@ -50,6 +55,23 @@ def interval_words(interval: Interval) -> str:
     return f"{mean:.3g}, one seed" if half is None else f"{mean:.3g} ± {half:.2g} over {seeds} seeds"
 
 
+def ribbon(xs: Sequence[float], intervals: Sequence[Interval], bounds: Bounds, colour: str) -> dict[str, Any]:
+    """The intervals of many means as one area; too many bars would be a thicket."""
+    found = [(short(x), end) for x, i in zip(xs, intervals, strict=True) if (end := ends(i, bounds)) is not None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [x for x, _ in found] + [x for x, _ in reversed(found)],
+        "y": [short(low) for _, (low, _) in found] + [short(high) for _, (_, high) in reversed(found)],
+        "fill": "toself",
+        "fillcolor": colour,
+        "line": {"width": 0},
+        "opacity": 0.16,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
 def across(
     name: str, index: int, interval: Interval, span: tuple[float, float], bounds: Bounds, words: str
 ) -> list[dict[str, Any]]:
@@ -58,7 +80,8 @@ def across(
         return []
     colour, symbol = arm_style(index)
     mean, found = short(interval.mean), ends(interval, bounds)
-    common = {"type": "scatter", "name": name, "legendgroup": name}
+    common = {"type": "scatter", "name": name, "legendgroup": name, "showlegend": False}
+    hover = {"hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
     band = {
         "mode": "lines",
         "x": [span[0], span[1], span[1], span[0]],
@@ -68,15 +91,10 @@ def across(
         "line": {"width": 0},
         "opacity": 0.16,
         "hoverinfo": "skip",
-        "showlegend": False,
     }
-    line = {
-        "mode": "lines+markers",
-        "x": list(span),
-        "y": [mean, mean],
-        "text": [words, words],
-        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
-        "line": {"color": colour, "width": 1.5, "dash": "dash"},
-        "marker": {"color": colour, "symbol": symbol, "size": [0, 9]},
-    }
-    return [{**common, **line}] if found is None else [{**common, **band}, {**common, **line}]
+    line: dict[str, Any] = {"mode": "lines", "x": list(span), "y": [mean, mean], "text": [words, words]}
+    line["line"] = {"color": colour, "width": 1.5, "dash": "dash"}
+    mark: dict[str, Any] = {"mode": "markers", "x": [span[1]], "y": [mean], "text": [words], "showlegend": True}
+    mark |= {"marker": {"color": colour, "symbol": symbol, "size": 9}, "legendrank": legend_rank(index)}
+    drawn = [{**common, **line, **hover}, {**common, **mark, **hover}]
+    return drawn if found is None else [{**common, **band}, *drawn]

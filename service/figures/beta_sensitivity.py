@@ -10,7 +10,7 @@ from service.contract.events import TrialState
 from service.contract.palette import arm_style
 from service.contract.searches import OptunaSearch
 from service.contract.study import Study
-from service.figures.bands import across, bars, bounds_of, ends, interval_words
+from service.figures.bands import across, bars, bounds_of, ends, interval_words, legend_rank, ribbon
 from service.figures.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.configurations import Best, best_of, final_value, finite
 from service.figures.figure import Asked, Control, Figure
@@ -19,6 +19,7 @@ from service.figures.parameters import BETA, is_number, key_label, numeric_keys
 from service.figures.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.store.views import StudyView
 
+MOST_BARS = 40  # per arm; more are an area
 MOST_DOTS = 2_000  # single trials below their means
 
 
@@ -42,6 +43,7 @@ class ArmLevels(NamedTuple):
     levels: list[Level]
     dots: list[Dot]
     best: Best | None  # of an arm that does not have the parameter
+    zero: Interval | None = None  # of an arm that has it at 0 alone, where the axis is logarithmic
 
 
 class SensitivityData(NamedTuple):
@@ -85,13 +87,21 @@ def sensitivity_data(view: StudyView, x: str | None, y: str | None) -> Sensitivi
     return SensitivityData(key, axis, arms, others, training, view.counts()["failed"])
 
 
+def _on_log_axis(arm: ArmLevels) -> ArmLevels:
+    """Only what is above 0; an arm that has 0 alone is its mean there."""
+    levels = [level for level in arm.levels if level.value > 0]
+    zero = arm.levels[0].metric if len(arm.levels) == 1 and not levels else None
+    return arm._replace(dots=[dot for dot in arm.dots if dot.value > 0], levels=levels, zero=zero)
+
+
 def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) -> list[dict[str, Any]]:
     """Single trials muted, means with their intervals on top; a search has only single trials."""
     colour, symbol = arm_style(index)
-    common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name}
+    marker = {"color": colour, "symbol": symbol}
+    common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name, "legendrank": legend_rank(index)}
     alone = arm.searched or all(level.metric.seeds == 1 for level in arm.levels)
     dots = arm.dots if few or alone else []
-    single = {
+    single: dict[str, Any] = {
         "mode": "markers",
         "x": [short(dot.value) for dot in dots],
         "y": [short(dot.metric) for dot in dots],
@@ -99,7 +109,7 @@ def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) 
         "customdata": [dot.trial for dot in dots],
         "hovertemplate": f"{label} %{{x:.3g}}: %{{y:.3g}}, %{{text}}<extra>%{{fullData.name}}</extra>",
         "showlegend": alone,
-        "marker": {"color": colour, "symbol": symbol, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
+        "marker": {**marker, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
     }
     if arm.searched:
         return [{**common, **single}]
@@ -111,9 +121,15 @@ def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) 
         "hovertemplate": f"{label} %{{x:.3g}}: %{{text}}<extra>%{{fullData.name}}</extra>",
         "showlegend": not alone,
         "line": {"color": colour, "width": 1.5},
-        "marker": {"color": colour, "symbol": symbol, "size": 8},
+        "marker": {**marker, "size": 8},
         "error_y": bars([level.metric for level in arm.levels], bounds_of(metric), colour),
     }
+    if len(arm.levels) > MOST_BARS and not alone:
+        intervals = [level.metric for level in arm.levels]
+        area = ribbon([level.value for level in arm.levels], intervals, bounds_of(metric), colour)
+        means |= {"marker": {**marker, "size": 3}, "error_y": {"visible": False}}
+        single["marker"] = {**marker, "size": 3, "opacity": 0.25}
+        return [{**common, **area}, {**common, **single}, {**common, **means}]
     return [{**common, **means}, {**common, **single}] if alone else [{**common, **single}, {**common, **means}]
 
 
@@ -129,7 +145,8 @@ def _summary(data: SensitivityData, label: str) -> str:
             if arm.levels:
                 places = [(level.metric.mean or 0.0, level.value) for level in arm.levels]
             metric, value = pick(places)
-            words.append(f"{arm.name} {metric:.3g} at {label} {value:.3g}")
+            alone = "" if arm.levels else f", best of {len(places)} single trials"
+            words.append(f"{arm.name} {metric:.3g} at {label} {value:.3g}{alone}")
     return f"{title_of(data.axis.metric)} at best: {'; '.join(words)}." if words else ""
 
 
@@ -145,7 +162,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
         "mean over the other parameters" if data.others else "",
         "dashed: best configuration of arms without it, chosen on the test split" if chosen else "",
-        f"{hidden} trials at {label} ≤ 0 have no place on a log axis" if hidden else "",
+        f"{hidden} trial{'s' if hidden > 1 else ''} at {label} 0 not on the log axis" if hidden else "",
         f"{data.training} still training" if data.training else "",
         f"{data.failed} failed, left out" if data.failed else "",
     ]
@@ -157,14 +174,8 @@ def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
     few = sum(len(arm.dots) for arm in data.arms) <= MOST_DOTS
     positive = [dot.value for arm in data.arms for dot in arm.dots if dot.value > 0]
     log = bool(positive) and max(positive) / min(positive) > LOG_WHEN_RATIO
-    shown = [
-        arm._replace(
-            dots=[dot for dot in arm.dots if dot.value > 0 or not log],
-            levels=[level for level in arm.levels if level.value > 0 or not log],
-        )
-        for arm in data.arms
-    ]
-    hidden = sum(len(arm.dots) for arm in data.arms) - sum(len(arm.dots) for arm in shown)
+    shown = [_on_log_axis(arm) for arm in data.arms] if log else data.arms
+    hidden = sum(len(d.dots) - len(s.dots) for d, s in zip(data.arms, shown, strict=True) if s.zero is None)
     values = [dot.value for arm in shown for dot in arm.dots]
     span = (short(min(values)), short(max(values))) if values else (0.0, 1.0)
     if span[0] == span[1]:
@@ -174,13 +185,18 @@ def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
         if arm.best is not None:
             words = interval_words(arm.best.mean) + (f"<br>{arm.best.label}" if arm.best.label else "")
             bands += across(arm.name, i, arm.best.mean, span, bounds_of(metric), words)
+        elif arm.zero is not None:
+            bands += across(arm.name, i, arm.zero, span, bounds_of(metric), f"{label} 0: {interval_words(arm.zero)}")
         elif arm.dots:
             curves += _own_traces(arm, i, metric, label, few)
     x = {"title": {"text": label}, "zeroline": False, "automargin": True}
     if log:
-        x |= {"type": "log", "exponentformat": "power", "dtick": 1 if span[1] / span[0] >= 300 else "D2"}
+        x |= {"type": "log", "exponentformat": "power", "dtick": 1, "tickfont": {"size": 10}}
+        if span[1] / span[0] < 300:
+            x |= {"dtick": "D2"}
     heights = [dot.metric for arm in shown for dot in arm.dots]
-    found = [ends(arm.best.mean, bounds_of(metric)) for arm in shown if arm.best is not None]
+    means = [arm.best.mean if arm.best is not None else arm.zero for arm in shown]
+    found = [ends(mean, bounds_of(metric)) for mean in means if mean is not None]
     heights += [end for pair in found if pair is not None for end in pair]
     drawing = layout(
         x,

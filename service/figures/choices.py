@@ -38,8 +38,9 @@ def judged(study: Study) -> list[str]:
 
 
 def measured(study: Study) -> list[str]:
-    """Metrics that change with training."""
-    return [name for name in study.metrics if not COUNTS.fullmatch(name)]
+    """Metrics that have a path over epochs; attacks have one where they run more often than at the end."""
+    once = study.evaluation.attack_metrics if study.evaluation.attack_every is None else []
+    return [name for name in study.metrics if not COUNTS.fullmatch(name) and name not in once]
 
 
 def default_metric(study: Study) -> str:

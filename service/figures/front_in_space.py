@@ -12,7 +12,6 @@ from service.figures.style import axis_layout, layout, short, title_of
 
 # Plotly has eight markers in space, not all of those it has in the plane.
 IN_SPACE = {"triangle-up": "diamond-open", "star": "square-open", "hexagon": "circle-open"}
-GRID = "rgba(128, 128, 128, 0.3)"  # readable on light and dark
 
 
 def _places(points: list[Point]) -> dict[str, list[float]]:
@@ -59,7 +58,7 @@ def _traces(data: FrontData, arm: ArmFront, index: int, floor: float) -> list[di
                 "marker": {
                     **marker_colours(arm.shading if strong else None, trials, colour),
                     "symbol": IN_SPACE.get(symbol, symbol),
-                    "size": 6 if strong else 3,
+                    "size": 4 if strong else 2.5,
                     "opacity": 1.0 if strong else 0.3,
                 },
             }
@@ -69,16 +68,10 @@ def _traces(data: FrontData, arm: ArmFront, index: int, floor: float) -> list[di
 
 
 def _axis(axis: Axis, values: list[float]) -> dict[str, Any]:
-    flat = axis_layout(axis.metric, values)
-    wish = "less" if axis.goal == "minimize" else "more"
-    return {
-        "title": {"text": f"{title_of(axis.metric)}<br>{wish} is better"},
-        "gridcolor": GRID,
-        "zeroline": False,
-        "showbackground": False,
-        "nticks": 5,
-        **({"type": "log"} if flat.get("type") == "log" else {}),
-    }
+    """Small words: in space they stand beside the points, not below them."""
+    log = {"type": "log", "dtick": 1} if axis_layout(axis.metric, values).get("type") == "log" else {"nticks": 5}
+    title = {"text": title_of(axis.metric), "font": {"size": 11}}
+    return {"title": title, "tickfont": {"size": 10}, "zeroline": False, "showbackground": False, **log}
 
 
 def draw_in_space(data: FrontData, revision: str) -> dict[str, Any]:
@@ -89,7 +82,7 @@ def draw_in_space(data: FrontData, revision: str) -> dict[str, Any]:
         f"{name}axis": _axis(axis, [values[i] for values in drawn])
         for i, (name, axis) in enumerate(zip("xyz", data.axes, strict=True))
     }
-    camera = {"eye": {"x": 1.5, "y": -1.5, "z": 0.9}}
+    camera = {"eye": {"x": 1.55, "y": -1.55, "z": 0.85}, "center": {"x": 0, "y": 0, "z": -0.15}}
     scene = {**axes, "aspectmode": "cube", "camera": camera, "uirevision": revision}
     kept = {key: value for key, value in flat.items() if key not in ("xaxis", "yaxis")}
     return {

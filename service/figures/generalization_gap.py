@@ -9,7 +9,7 @@ from service.contract.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.palette import arm_style
 from service.figures import rows
 from service.figures.accuracy_by_method import best_note
-from service.figures.bands import across, bars, bounds_of, interval_words
+from service.figures.bands import across, bars, bounds_of, interval_words, legend_rank
 from service.figures.configurations import Best, best_of, configurations, final_value, finite
 from service.figures.figure import Asked, Figure
 from service.figures.labels import config_label, varied_keys
@@ -18,6 +18,7 @@ from service.store.views import StudyView
 
 X, Y = "i_xz_bits", "generalization_gap"
 MOST_DOTS = 2_000
+MOST_BARS = 40  # per arm; more would be a thicket
 SMALLEST_BITS = 1e-2  # a log axis has no place for a code that carries nothing
 
 
@@ -98,7 +99,8 @@ def _traces(arm: ArmGap, index: int, few: bool) -> list[dict[str, Any]]:
     colour, symbol = arm_style(index)
     alone = all(len(configuration.dots) == 1 for configuration in arm.configurations)
     pairs = [(dot, each.label) for each in arm.configurations for dot in each.dots] if few or alone else []
-    common = {"type": "scatter", "mode": "markers", "name": arm.name, "legendgroup": arm.name}
+    common: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": arm.name, "legendgroup": arm.name}
+    common |= {"legendrank": legend_rank(index)}
     values = "<br>I(X;Z) %{x:.3g} bits, gap %{y:.3g}<extra>%{fullData.name}</extra>"
     single = {
         "x": [short(dot.rate) for dot, _ in pairs],
@@ -112,15 +114,15 @@ def _traces(arm: ArmGap, index: int, few: bool) -> list[dict[str, Any]]:
     if alone:
         return [{**common, **single}]
     rates, gaps = [each.rate for each in arm.configurations], [each.gap for each in arm.configurations]
-    means = {
+    means: dict[str, Any] = {
         "x": [short(rate.mean or 0.0) for rate in rates],
         "y": [short(gap.mean or 0.0) for gap in gaps],
         "text": [each.label or "mean" for each in arm.configurations],
         "hovertemplate": "%{text}" + values.replace("<extra>", ", mean over seeds<extra>"),
-        "marker": {"color": colour, "symbol": symbol, "size": 8},
-        "error_x": bars(rates, bounds_of(X), colour, 1),
-        "error_y": bars(gaps, bounds_of(Y), colour, 1),
+        "marker": {"color": colour, "symbol": symbol, "size": 8 if len(gaps) <= MOST_BARS else 5},
     }
+    if len(gaps) <= MOST_BARS:
+        means |= {"error_x": bars(rates, bounds_of(X), colour, 1), "error_y": bars(gaps, bounds_of(Y), colour, 1)}
     return [{**common, **single}, {**common, **means}]
 
 
@@ -130,7 +132,9 @@ def _spread(data: GapData) -> str:
     most = max(seeds, default=0)
     if most <= 1:
         return "one seed, no interval" if most else ""
-    return f"up to {most} seeds: mean per configuration, 95 % interval"
+    crowded = any(len(arm.configurations) > MOST_BARS for arm in data.arms)
+    bars_words = f"95 % interval where an arm has at most {MOST_BARS}" if crowded else "95 % interval"
+    return f"up to {most} seeds: mean per configuration, {bars_words}"
 
 
 def _summary(data: GapData) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from service.analysis import Interval, mean_interval
+from service.analysis.cost import CostCurve
 from service.comparison import comparison_answer
 from service.contract.palette import arm_style
 from service.figures.bands import bars, interval_words
@@ -15,7 +17,8 @@ from service.store.views import StudyView
 
 COSTS = [("seconds", "training seconds"), ("trials", "trials")]
 TITLES = {"seconds": "training time per seed [s]", "trials": "trials per seed"}
-MOST_NOTES = 3  # words in the figure; the others say theirs when pointed at
+APART = 0.08  # of the height: words nearer than this would cover each other, the later say theirs when pointed at
+NOTHING = CostCurve([], [], [], [], [])._asdict()  # of an arm that has no value of an objective
 VOLUME = (0.0, float("inf"))
 
 
@@ -62,7 +65,7 @@ def _place(view: StudyView, arm: dict[str, Any], by: str) -> tuple[tuple[Interva
     """Mean cost and hypervolume over the seeds of an arm whose trials have ended."""
     own = [trial for trial in view.ended if view.trials[trial].planned.arm == arm["name"]]
     volume = arm["hypervolume"]
-    if not own or not arm["cost"]["mean"]:
+    if not own or volume["mean"] is None:
         return None
     spent = mean_interval([view.trials[trial].training_seconds or 0.0 for trial in own])
     cost = spent if by == "seconds" else Interval(1.0, None, len(own))
@@ -75,7 +78,7 @@ def cost_data(view: StudyView, x: str | None) -> CostData:
     answer = comparison_answer(view)
     arms, automatic = [], set()
     for arm in answer["arms"]:
-        curve = arm["cost"]
+        curve = arm["cost"] if arm["hypervolume"]["seeds"] else NOTHING
         found = _place(view, arm, by) if _planned_per_seed(view, arm["name"]) == 1 else None
         place, trials = found or (None, [])
         arms.append(ArmCost(arm["name"], curve[by], curve["mean"], curve["low"], curve["high"], place, trials))
@@ -84,9 +87,9 @@ def cost_data(view: StudyView, x: str | None) -> CostData:
     reached, never = [], []
     by_name = {arm.name: arm for arm in arms}
     for pair in answer["pairs"]:
-        own, reach = by_name[pair["arm"]], pair["reach"]
-        if own.name not in automatic or not own.cost:
-            continue
+        own, baseline, reach = by_name[pair["arm"]], by_name[pair["baseline"]], pair["reach"]
+        if own.name not in automatic or not own.cost or baseline.place is not None:
+            continue  # a baseline of one trial has no cost to choose
         if not reach["reached"]:
             never += [(pair["baseline"], own.name)] if reach["of"] else []
             continue
@@ -155,23 +158,32 @@ def _arm_traces(arm: ArmCost, index: int, by: str) -> list[dict[str, Any]]:
     return [{**common, **_band(arm, colour)}, {**common, **line, **hover}]
 
 
-def _reach_trace(reach: Reached, by: str, with_words: bool) -> dict[str, Any]:
+def _noted(data: CostData) -> list[Reached]:
+    """Those whose words have room."""
+    heights = [y for arm in data.arms for y in (*arm.mean, *(high for high in arm.high if high is not None))]
+    room = APART * (max(heights, default=0.0) - min(heights, default=0.0))
+    noted: list[Reached] = []
+    for reach in data.reached:
+        if all(abs(reach.hypervolume - other.hypervolume) > room for other in noted):
+            noted.append(reach)
+    return noted
+
+
+def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -> dict[str, Any]:
     """Dotted, from the arm to the baseline's cost, whose interval is a bar."""
     end = reach.cost.mean or 0.0
-    to_the_right = end >= reach.start
     words = reach_words(reach, by)
     return {
         "type": "scatter",
-        "mode": "lines+markers" + ("+text" if with_words else ""),
+        "mode": "lines+text" if with_words else "lines",
         "name": f"{reach.baseline} as good as {reach.arm}",
         "showlegend": False,
         "x": [short(reach.start), short(end)],
         "y": [short(reach.hypervolume)] * 2,
         "text": ["", words],
-        "textposition": "bottom left" if to_the_right else "bottom right",
+        "textposition": "bottom left" if to_the_left else "bottom right",
         "hovertemplate": f"{words}<br>for the hypervolume of {reach.arm}<extra></extra>",
         "line": {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dot"},
-        "marker": {"color": TRUTH_COLOUR, "symbol": ["circle", "line-ns-open"], "size": [0, 9]},
         "error_x": bars([Interval(reach.start, None, 1), reach.cost], VOLUME, TRUTH_COLOUR, 1),
     }
 
@@ -196,10 +208,16 @@ def _summary(data: CostData) -> str:
 
 def draw_cost(data: CostData, revision: str) -> dict[str, Any]:
     traces = [trace for i, arm in enumerate(data.arms) for trace in _arm_traces(arm, i, data.by) if arm.cost]
-    dotted = [_reach_trace(reach, data.by, i < MOST_NOTES) for i, reach in enumerate(data.reached)]
     costs = [x for arm in data.arms for x in arm.cost] + [reach.cost.mean or 0.0 for reach in data.reached]
+    log = bool(costs) and min(costs) > 0 and max(costs) / min(costs) > LOG_WHEN_RATIO
+    middle = math.sqrt(min(costs) * max(costs)) if log else sum((min(costs), max(costs))) / 2 if costs else 0.0
+    noted = _noted(data)
+    dotted = [
+        _reach_trace(reach, data.by, reach in noted, (reach.cost.mean or 0.0) > middle)  # where there is room
+        for reach in data.reached
+    ]
     x = {"title": {"text": TITLES[data.by]}, "zeroline": False, "automargin": True}
-    if costs and min(costs) > 0 and max(costs) / min(costs) > LOG_WHEN_RATIO:
+    if log:
         x |= {"type": "log", "dtick": 1 if max(costs) / min(costs) >= 300 else "D2"}
     y = {"title": {"text": "hypervolume"}, "zeroline": False, "automargin": True}
     return {"data": [*dotted, *traces], "layout": layout(x, y, _subtitle(data), revision, summary=_summary(data))}

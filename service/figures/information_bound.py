@@ -52,14 +52,13 @@ def bound_traces(bound: Bound, known: bool) -> list[dict[str, Any]]:
     """The region nothing reaches, shaded, and the bound as a thin line unless it is drawn as the exact curve."""
     xs, ys = bound_line(bound)
     top = short(bound.y[1])
-    common = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "name": NAME}
+    common = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "name": NAME, "showlegend": False}
     shade = {
         "x": [*xs, xs[-1], xs[0]],
         "y": [*ys, top, top],
         "fill": "toself",
         "fillcolor": SHADE,
         "line": {"width": 0},
-        "showlegend": False,
     }
     line = {"x": xs, "y": ys, "line": {"color": TRUTH_COLOUR, "width": 1}}
     return [{**common, **shade}, *([] if known else [{**common, **line}])]

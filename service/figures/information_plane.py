@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from service.contract.outcomes import COLLAPSED_BELOW_BITS
@@ -70,7 +71,7 @@ def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> dict[str, Any]
     }
 
 
-def _mean(arm: ArmPlane, mean: Mean, colour: str, symbol: str) -> dict[str, Any]:
+def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -> dict[str, Any]:
     """One strong mark with its intervals; open, so that the trials it stands for are seen and can be picked."""
     return {
         "type": "scatter",
@@ -81,8 +82,8 @@ def _mean(arm: ArmPlane, mean: Mean, colour: str, symbol: str) -> dict[str, Any]
         "y": [short(mean.y.mean or 0.0)],
         "text": [f"mean<br>I(X;Z) {interval_words(mean.x)}<br>I(Z;Y) {interval_words(mean.y)}"],
         "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
-        "error_x": bars([mean.x], bounds_of(X), colour, 2),
-        "error_y": bars([mean.y], bounds_of(Y), colour, 2),
+        "error_x": bars([mean.x], bounds_of(X), colour),
+        "error_y": bars([mean.y], (-math.inf, highest), colour),
         "marker": {"color": colour, "symbol": f"{symbol}-open", "size": 14, "line": {"width": 2.5}},
     }
 
@@ -92,8 +93,9 @@ def subtitle_of(data: PlaneData) -> str:
         "I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
         f"{data.trials:,} trials",
         "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
-        "large mark: mean over seeds, bars 95 %" if any(arm.mean for arm in data.arms) else "",
+        "large mark: mean, bars 95 %" if any(arm.mean for arm in data.arms) else "",
         shading_words(arm.shading for arm in data.arms),
+        "shaded: above min(I(X;Z), H(Y))" if data.entropy is not None else "",
         f"paths of {data.drawn:,} trials" if data.drawn < data.trials else "",
         "epochs thinned" if data.thinned else "",
     ]
@@ -132,7 +134,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
         colour, symbol = arm_style(i)
         lines.append(_lines(arm, colour, many))
         if arm.mean:
-            marks.append(_mean(arm, arm.mean, colour, symbol))
+            marks.append(_mean(arm, arm.mean, math.inf if data.entropy is None else data.entropy, colour, symbol))
         marks.append(_ends(arm, colour, symbol, many))
         if arm.shading:
             marks.append(in_legend(arm.name, colour, symbol))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from service.figures.parameters import is_number
+from service.figures.parameters import is_number, key_label
 from service.store.views import StudyView
 
 
@@ -18,6 +18,13 @@ def config_label(config: dict[str, Any], varied: set[str]) -> str:
         for key, value in config.items()
         if key in varied
     )
+
+
+def key_labels(keys: Iterable[str]) -> dict[str, str]:
+    """Names of parameters, in full where two would be called the same."""
+    short = {key: key_label(key) for key in keys}
+    names = list(short.values())
+    return {key: key if names.count(label) > 1 else label for key, label in short.items()}
 
 
 def label_of(config: dict[str, Any], seed: int, varied: set[str]) -> str:

@@ -21,7 +21,7 @@ MOST_TRIALS = 4
 MOST_OPTIONS = 200
 COLUMNS = 2
 COLUMN_GAP, HEADING = 0.06, 36  # of the width, in px
-ROW = 240  # px
+ROW, GAP = 240, 12  # px
 # Ten colours that stay apart for colour-blind readers (Petroff 2021); the classes' numbers stand there too.
 CLASSES = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd")
 Places = list[tuple[float, float]]
@@ -117,7 +117,8 @@ def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:
     height = rows * ROW
     traces: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
-    subtitle = f"means of q(z|x), first {data.points} test examples · {data.method} · open: misread" if plots else ""
+    found = f"means of q(z|x), first {data.points} test examples · {data.method} · open: misread"
+    subtitle = found if plots else "no map yet"
     empty = "Maps appear when their trials have finished."
     drawing = layout(_axis("code"), _axis("code"), subtitle, revision, summary=_summary(plots), empty=empty)
     for place, plot in enumerate(plots):
@@ -126,7 +127,7 @@ def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:
         wide = (1 - COLUMN_GAP) / COLUMNS
         left, top = column * (wide + COLUMN_GAP), 1 - row / rows
         x = {**_axis(""), "domain": [left, left + wide], "anchor": f"y{number}"}
-        y = {**_axis(""), "domain": [top - 1 / rows, top - HEADING / height], "anchor": f"x{number}"}
+        y = {**_axis(""), "domain": [top - (ROW - GAP) / height, top - HEADING / height], "anchor": f"x{number}"}
         if plot.condition != "clean":  # on the axes of the clean one before it: what moved is seen
             before = str(place) if place > 1 else ""
             x, y = x | {"matches": f"x{before}"}, y | {"matches": f"y{before}"}

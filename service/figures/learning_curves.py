@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from service.analysis import axis_for
 from service.contract.palette import arm_style
+from service.figures.bands import bounds_of
 from service.figures.choices import chosen_metric, measured, metric_control, one_of
 from service.figures.configurations import best_of
 from service.figures.figure import Asked, Control, Figure
@@ -78,6 +79,20 @@ def _train_traces(data: CurvesData) -> list[dict[str, Any]]:
     ]
 
 
+def _within_bounds(data: PathsData) -> PathsData:
+    """Intervals no wider than the metric can be."""
+
+    def clipped(metric: str, band: Band) -> Band:
+        low, high = bounds_of(metric)
+        return band._replace(
+            low=[None if end is None else max(low, end) for end in band.low],
+            high=[None if end is None else min(high, end) for end in band.high],
+        )
+
+    arms = [arm._replace(bands={m: clipped(m, band) for m, band in arm.bands.items()}) for arm in data.arms]
+    return data._replace(arms=arms)
+
+
 def _summary(data: CurvesData) -> str:
     lasts = [(arm.name, arm.bands[data.metric]) for arm in data.test.arms if data.metric in arm.bands]
     words = [f"{name} {band.middle[-1]:.3g} at epoch {band.epochs[-1]}" for name, band in lasts]
@@ -91,7 +106,7 @@ def draw_curves(data: CurvesData, revision: str) -> dict[str, Any]:
         "dashed: training split" if data.train else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
     ]
-    drawn = draw_paths(data.test, {}, title_of(data.metric), " · ".join(filter(None, parts)), revision)
+    drawn = draw_paths(_within_bounds(data.test), {}, title_of(data.metric), " · ".join(filter(None, parts)), revision)
     y = drawn["layout"]["yaxis"]
     y["domain"] = [0, 1]  # one plot needs no heading
     y.pop("rangemode", None)  # what matters of an accuracy is often its last tenth

@@ -10,14 +10,15 @@ from service.contract.palette import arm_style
 from service.figures.configurations import finite
 from service.figures.coordinates import Coordinate, coordinate
 from service.figures.figure import Asked, Figure
-from service.figures.labels import varied_by_arm
-from service.figures.parameters import key_label
+from service.figures.importance import varies
+from service.figures.labels import key_labels, varied_by_arm
 from service.figures.style import layout, title_of
 from service.store.views import StudyView, TrialView
 
 MOST_AXES = 12
 MOST_LINES = 2_000
 NAME_WIDTH = 18
+FEW_AXES, LABEL_ANGLE = 4, -25  # names of more axes would cover each other
 
 
 class CoordinatesData(NamedTuple):
@@ -61,7 +62,8 @@ def coordinates_data(view: StudyView) -> CoordinatesData:
     axes = []
     if many_arms:
         axes.append(coordinate("arm", [line.planned.arm for line in lines]))
-    axes += [coordinate(key_label(key), [line.planned.config.get(key) for line in lines]) for key in keys[:room]]
+    labels = key_labels(keys)
+    axes += [coordinate(labels[key], [line.planned.config.get(key) for line in lines]) for key in keys[:room]]
     axes += [coordinate(title_of(metric), [line.metrics[metric] for line in lines]) for metric in metrics]
     places = {name: i for i, name in enumerate(names)}
     return CoordinatesData(
@@ -118,6 +120,7 @@ def draw_coordinates(data: CoordinatesData, revision: str) -> dict[str, Any]:
         },
         "dimensions": [_dimension(axis) for axis in data.axes],
         "labelside": "top",
+        "labelangle": LABEL_ANGLE if len(data.axes) > FEW_AXES else 0,
     }
     return {"data": [lines], "layout": drawing}
 
@@ -133,4 +136,5 @@ FIGURE = Figure(
     "sensitivity",
     (),
     figure,
+    applies=varies,
 )

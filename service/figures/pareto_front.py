@@ -17,7 +17,7 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[dict[str, Any]
     x, y = data.axes[:2]
     colour, symbol = arm_style(index)
     values = f"{title_of(x.metric)} %{{x:.3g}}<br>{title_of(y.metric)} %{{y:.3g}}"
-    found = []
+    found: list[dict[str, Any]] = []
     for points, strong in ((arm.dominated, False), (arm.front, True)):
         trials = [point.trial for point in points]
         found.append(
@@ -42,7 +42,7 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[dict[str, Any]
                 },
             }
         )
-    return found if arm.shading is None else [*found, in_legend(arm.name, colour, symbol)]
+    return found if arm.shading is None else [*found, in_legend(arm.name, colour, symbol, found[1]["mode"])]
 
 
 def draw_front(data: FrontData, revision: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from service.analysis import mean_interval, metric_intervals
@@ -12,14 +12,17 @@ from service.figures.bands import bounds_of, ends
 from service.figures.choices import one_of
 from service.figures.configurations import Best, best_by, best_of, final_value, finite
 from service.figures.figure import Asked, Control, Figure
+from service.figures.ranks import rank_averages
 from service.figures.style import layout, short
 from service.store.views import StudyView, TrialView
 
 CLEAN = "accuracy"
 ATTACK = re.compile(r"robust_(?!images$).+")
 CRITERIA = [("clean", "clean accuracy"), ("robust", "mean robust accuracy")]
+OVER_IMAGES = "95 % interval over images (Wilson), not over trainings"
 MOST_DOTS = 1_000
 ROW = 0.84  # of the distance of two rows: where its arms stand
+BESIDE, LEAST_ROW, PER_ARM = 200, 24, 7  # pixels that it needs: beside the rows, of a row at least, per arm in a row
 RANKS = 0.1  # of the height: the rank average
 
 
@@ -46,20 +49,6 @@ class RobustnessData(NamedTuple):
     arms: list[ArmRow]
     seeds: dict[str, int]  # by trial
     images: int | None
-
-
-def ranks(values: Mapping[str, float]) -> dict[str, float]:
-    """1 for the largest; equal values share the mean of their places."""
-    return {
-        name: 1 + sum(other > own for other in values.values()) + (sum(o == own for o in values.values()) - 1) / 2
-        for name, own in values.items()
-    }
-
-
-def rank_averages(table: Mapping[str, Mapping[str, float]], attacks: Sequence[str]) -> dict[str, float]:
-    """Per arm the mean over attacks of its rank among the arms; every arm has every attack."""
-    by_attack = [ranks({arm: values[attack] for arm, values in table.items()}) for attack in attacks]
-    return {arm: sum(each[arm] for each in by_attack) / len(attacks) for arm in table} if attacks else {}
 
 
 def _mean_robust(trial: TrialView, attacks: Sequence[str]) -> float | None:
@@ -115,7 +104,7 @@ def _ranked(data: RobustnessData) -> RobustnessData:
     arms = [
         arm._replace(
             rank=averages.get(arm.best.arm),
-            seed_ranks={seed: found[arm.best.arm] for seed, found in alone.items() if arm.best.arm in found},
+            seed_ranks={seed: found[arm.best.arm] for seed, found in alone.items() if len(alone) > 1 and arm.cells},
         )
         for arm in data.arms
     ]
@@ -193,15 +182,15 @@ def _rank_traces(arm: ArmRow, index: int, place: float) -> list[dict[str, Any]]:
 
 def _subtitle(data: RobustnessData) -> str:
     most = max((len(cell.by_trial) for arm in data.arms for cell in arm.cells.values()), default=0)
-    spread = {0: "", 1: "one seed: 95 % Wilson interval over images, not over trainings"}
+    spread = {0: "", 1: f"one seed: {OVER_IMAGES}"}
+    single = [a.best.arm for a in data.arms if a.cells and max(len(c.by_trial) for c in a.cells.values()) == 1]
     chosen = any(arm.best.of > 1 for arm in data.arms)
     parts = [
-        spread.get(most, f"{most} seeds: mean, 95 % interval over seeds"),
-        f"attacks on {data.images:,} images" if data.images else "",
-        f"configuration of best {dict(CRITERIA)[data.by]}, chosen on the test split" if chosen else "",
-        "rank of the means, averaged over the attacks" + (", small marks: each seed" if most > 1 else "")
-        if data.ranked
-        else "",
+        spread.get(most, f"{most} seeds: mean, 95 % interval"),
+        f"one seed ({', '.join(single)}): {OVER_IMAGES}" if single and most > 1 else "",
+        f"{data.images:,} images attacked" if data.images else "",
+        f"chosen by {dict(CRITERIA)[data.by]} on the test split" if chosen else "",
+        "rank among arms, averaged over attacks" if data.ranked else "",
     ]
     return " · ".join(filter(None, parts))
 
@@ -229,6 +218,7 @@ def draw_robustness(data: RobustnessData, revision: str) -> dict[str, Any]:
         "showgrid": False,
     }
     drawing = layout(x, y, _subtitle(data), revision, summary=_summary(data))
+    drawing["meta"]["height"] = BESIDE + len(data.rows) * max(LEAST_ROW, PER_ARM * count)
     # Hairlines between the rows: which markers belong together.
     line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
     style = {"line": {"width": 1, "color": "rgba(136,136,136,0.35)"}}

@@ -59,16 +59,17 @@ def marker_colours(shading: Shading | None, trials: Sequence[str], colour: str) 
     }
 
 
-def in_legend(arm: str, colour: str, symbol: str) -> dict[str, Any]:
+def in_legend(arm: str, colour: str, symbol: str, mode: str = "markers") -> dict[str, Any]:
     """A trace only for the legend, in the arm's own colour: Plotly would take the first marker's."""
     return {
         "type": "scatter",
-        "mode": "markers",
+        "mode": mode,
         "name": arm,
         "legendgroup": arm,
         "x": [None],
         "y": [None],
         "marker": {"color": colour, "symbol": symbol, "size": 8},
+        "line": {"color": colour, "width": 1.5},
         "hoverinfo": "skip",
     }
 

@@ -50,7 +50,7 @@ def layout(
         "uirevision": revision,
         "margin": {"l": 56, "r": 12, "t": 8, "b": 48},
         "hovermode": "closest",
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "tracegroupgap": 0},
         "meta": {name: text for name, text in words.items() if text or name == "subtitle"},
     }
 

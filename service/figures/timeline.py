@@ -18,6 +18,8 @@ UNITS = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
 # Colour is the arm's; how a trial ended is told by hatching. Those under way are pale.
 HATCHING = {TrialState.FAILED: "/", TrialState.STOPPED: "."}
 UNKNOWN = "unknown host"
+FEWEST_LANES = 8  # room for so many in any case: two bars need not fill the figure
+EDGE = {"width": 0.5, "color": "rgba(128, 128, 128, 0.6)"}  # tells neighbours of one arm apart, on light and dark
 
 
 class Bar(NamedTuple):
@@ -89,7 +91,7 @@ def draw_timeline(data: TimelineData, revision: str) -> dict[str, Any]:
         "title": {"text": ""},
         "tickvals": [host.first + (host.lanes - 1) / 2 for host in data.hosts],
         "ticktext": [host.name for host in data.hosts],
-        "range": [sum(host.lanes for host in data.hosts) - 0.5, -0.5],
+        "range": [max(FEWEST_LANES, sum(host.lanes for host in data.hosts)) - 0.5, -0.5],
         "automargin": True,
         "zeroline": False,
         "showgrid": False,
@@ -111,7 +113,7 @@ def _trace(arm: str, bars: Sequence[Bar], index: int, seconds: float, unit: str)
     colour, _ = arm_style(index)
     spans = [(bar.start / seconds, (bar.end - bar.start) / seconds) for bar in bars]
     words = [f"from {start:.3g} {unit} on, {length:.3g} {unit} long" for start, length in spans]
-    marker: dict[str, Any] = {"color": colour, "line": {"width": 0}}
+    marker: dict[str, Any] = {"color": colour, "line": EDGE}
     if any(bar.state is not TrialState.FINISHED for bar in bars):
         marker["opacity"] = [0.45 if bar.state is TrialState.RUNNING else 1.0 for bar in bars]
         marker["pattern"] = {"shape": [HATCHING.get(bar.state, "") for bar in bars], "size": 6, "solidity": 0.4}

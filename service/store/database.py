@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
 import sqlalchemy as sql
 
 from service.contract.errors import Conflict, Detail, NotFound
@@ -176,6 +177,10 @@ class Store:
         return len(fresh), len(sent) - len(fresh)
 
     def events(self, study_id: str, after: int, limit: int | None = None) -> list[Event]:
+        return list(self.read(study_id, after, limit))
+
+    def read(self, study_id: str, after: int, limit: int | None = None) -> Iterator[Event]:
+        """The events one by one: a log of a hundred thousand is not held twice."""
         query = (
             sql.select(events.c.seq, events.c.at, events.c.kind, events.c.body)
             .where(events.c.study == study_id, events.c.seq > after)
@@ -183,7 +188,8 @@ class Store:
             .limit(limit)
         )
         with self._engine.connect() as connection:
-            return [Event(row.seq, row.at, row.kind, json.loads(row.body)) for row in connection.execute(query)]
+            for seq, at, kind, body in connection.execute(query):
+                yield Event(seq, at, kind, orjson.loads(body))
 
     def _tell(self, study_id: str) -> None:
         for listener in self.listeners:

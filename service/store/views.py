@@ -189,7 +189,7 @@ class Views:
                     self._views.popitem(last=False)
         lock, view = entry
         with lock:
-            for event in self._store.events(study_id, after=view.seq):
+            for event in self._store.read(study_id, after=view.seq):
                 view.apply(event)
             yield view
 

@@ -1,4 +1,6 @@
-"""Prints the table of the README. `make bench` (all), `make bench ARGS=steps`, `make bench ARGS="grid 48"`."""
+"""Prints the table of the README. `make bench` (all), `make bench ARGS=steps`, `make bench ARGS="grid 48"`,
+`make bench ARGS="dashboard 1000"`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from frontends.client import Client
+from tests.benchmarks.dashboard import fronts
 from tests.benchmarks.grid import study
 from tests.benchmarks.steps import ratios
 from tests.processes import short_home, up
@@ -80,6 +83,9 @@ def main(arguments: list[str]) -> None:
         rows += [(name, value, "") for name, value in ratios().items()]
     if not arguments or arguments[0] == "grid":
         rows += grids([int(n) for n in arguments[1:]] or [48, 480])
+    if not arguments or arguments[0] == "dashboard":
+        for trials in [int(n) for n in arguments[1:]] or [1000, 10_000]:
+            rows += fronts(trials)
     cores = len(os.sched_getaffinity(0))
     print(f"\n{time.strftime('%Y-%m-%d')}, {cores} cores, {_processor()}\n")
     for name, value, seconds in rows:

@@ -27,6 +27,10 @@ POINTS = """name => {
   const plot = document.querySelector(`[data-figure="${name}"] .plot`);
   return (plot?.data ?? []).reduce((sum, trace) => sum + (trace.customdata?.length ?? 0), 0);
 }"""
+TRIALS_OF = """name => {
+  const plot = document.querySelector(`[data-figure="${name}"] .plot`);
+  return plot.data.flatMap((trace) => trace.customdata ?? []);
+}"""
 PLANE, FRONT = "information-plane", "pareto-front"
 
 needs_chromium = pytest.mark.skipif(
@@ -38,13 +42,17 @@ class Watched:
     """A page, what it complained about, and where its requests went."""
 
     def __init__(self, page: Page, url: str) -> None:
-        self.page, self.url = page, url
+        self.page, self.url, self.own = page, url, urlsplit(url).netloc
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self.refusals_expected = False
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        page.on("request", lambda request: self.hosts.add(self._host(request.url)))
+
+    def _host(self, url: str) -> str:
+        """What the page makes itself (blob:, data:) comes from itself."""
+        return urlsplit(url.removeprefix("blob:")).netloc or self.own
 
     def goto(self, path: str) -> Page:
         self.page.goto(self.url + path)
@@ -55,7 +63,7 @@ class Watched:
         refused = [text for text in self.complaints if "Failed to load resource" in text]
         assert not [text for text in self.complaints if text not in refused]
         assert self.refusals_expected or not refused
-        assert self.hosts <= {urlsplit(self.url).netloc}
+        assert self.hosts <= {self.own}
 
 
 Open = Callable[..., Watched]
@@ -93,3 +101,18 @@ def trained(trial: str, place: int, epochs: int = 3) -> list[dict[str, Any]]:
 
 def wait_for_points(page: Page, figure: str, count: int) -> None:
     page.wait_for_function(f"([name, count]) => ({POINTS})(name) === count", arg=[figure, count])
+
+
+def place_of(page: Page, trial: str) -> tuple[float, float]:
+    """Where a trial's point is on the screen."""
+    script = """([name, trial]) => {
+      const plot = document.querySelector(`[data-figure="${name}"] .plot`);
+      const box = plot.querySelector('.nsewdrag').getBoundingClientRect();
+      const { xaxis, yaxis } = plot._fullLayout;
+      for (const trace of plot.data) {
+        const i = (trace.customdata ?? []).indexOf(trial);
+        if (i >= 0) return [box.left + xaxis.d2p(trace.x[i]), box.top + yaxis.d2p(trace.y[i])];
+      }
+    }"""
+    x, y = page.evaluate(script, [FRONT, trial])
+    return x, y

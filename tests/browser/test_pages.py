@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import FRONT, PLANE, Open, needs_chromium, send, submit, trained, wait_for_points
+from tests.browser.pages import FRONT, PLANE, TRIALS_OF, Open, needs_chromium, send, submit, trained, wait_for_points
 from tests.processes import Running, free_port, service_alone, short_home
 
 pytestmark = needs_chromium
@@ -48,16 +48,6 @@ def test_points_arrive_without_a_reload(alone: Running, spec: dict[str, Any], op
     assert page.evaluate("window.sameDocument") is True
 
 
-def test_the_list_follows_its_studies(alone: Running, spec: dict[str, Any], opened: Open) -> None:
-    study, trials = submit(alone, spec | {"name": "followed"})
-    page = opened(alone).goto("/")
-    row = page.locator("tr", has=page.get_by_role("link", name="followed", exact=True))
-    expect(row).to_contain_text("0/6")
-    send(alone, study, {"kind": "study_started"}, *trained(trials[0], 0))
-    expect(row).to_contain_text("1/6")
-    expect(row).to_contain_text("running")
-
-
 def test_a_study_is_cancelled_from_its_page(alone: Running, spec: dict[str, Any], opened: Open) -> None:
     study, _ = submit(alone, spec)
     send(alone, study, {"kind": "study_started"})
@@ -90,29 +80,6 @@ def test_trials_are_sorted_filtered_and_opened(alone: Running, spec: dict[str, A
     expect(drawer).to_be_hidden()
 
 
-def test_a_new_study_is_checked_where_it_is_written(alone: Running, opened: Open) -> None:
-    page = opened(alone).goto("/new")
-    expect(page.locator(".check-words")).to_have_text("39 trials in 2 arms")
-    editor = page.get_by_label("The study as YAML")
-    text = editor.input_value()
-    line = next(i for i, each in enumerate(text.splitlines(), 1) if each.startswith("seeds:"))
-
-    editor.fill(text.replace("seeds: [0, 1, 2]", "seeds: [0, none]"))
-    expect(page.locator(".gutter .marked")).to_have_text(str(line))
-    expect(page.locator(".errors")).to_contain_text(f"line {line} seeds[1]")
-    expect(page.get_by_role("button", name="Run this study")).to_be_disabled()
-
-    editor.fill(text.replace("seeds: [0, 1, 2]", "seeds: [7]"))
-    expect(page.locator(".check-words")).to_have_text("13 trials in 2 arms")
-    expect(page.locator(".gutter .marked")).to_have_count(0)
-    page.get_by_role("button", name="Run this study").click()
-    page.wait_for_url(re.compile(r"/studies/s\w+$"))
-    expect(page.locator("h1")).to_have_text("manual β versus MIB on digits")
-
-    page.get_by_role("link", name="Run again, changed").click()
-    expect(page.locator(".check-words")).to_have_text("13 trials in 2 arms")
-
-
 def test_dark_is_chosen_and_remembered(alone: Running, spec: dict[str, Any], opened: Open) -> None:
     study, trials = submit(alone, spec)
     send(alone, study, {"kind": "study_started"}, *trained(trials[0], 0))
@@ -137,7 +104,8 @@ def test_a_phone_needs_no_sideways_scroll(alone: Running, spec: dict[str, Any], 
     failed = {"kind": "trial_failed", "trial": trials[1], "reason": "unbreakable" * 20}
     send(alone, study, {"kind": "study_started"}, *trained(trials[0], 0), failed)
     watched = opened(alone, width=390, scheme=scheme)
-    for path, ready in (("/", "table.studies"), ("/new", ".gutter"), (f"/studies/{study}", ".plot .main-svg")):
+    new = (("/new?view=yaml", ".gutter"), ("/new", ".form .section"))
+    for path, ready in (("/", "table.studies"), *new, (f"/studies/{study}", ".plot .main-svg")):
         page = watched.goto(path)
         page.locator(ready).first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
@@ -145,7 +113,7 @@ def test_a_phone_needs_no_sideways_scroll(alone: Running, spec: dict[str, Any], 
     assert page.locator("main img").count() == 0
 
 
-def test_a_lost_connection_is_said_and_made_up_for(spec: dict[str, Any], opened: Open) -> None:
+def test_a_killed_service_is_said_and_every_later_point_comes_once(spec: dict[str, Any], opened: Open) -> None:
     port = free_port()
     with short_home() as home:
         with service_alone(home, port) as first:
@@ -155,10 +123,19 @@ def test_a_lost_connection_is_said_and_made_up_for(spec: dict[str, Any], opened:
             watched.refusals_expected = True
             page = watched.goto(f"/studies/{study}")
             wait_for_points(page, FRONT, 1)
-        banner = page.locator("#banner")
-        expect(banner).to_have_text("Connection lost. Trying again …")
+            page.evaluate("window.sameDocument = true")
+            first.process.kill()
+            banner = page.locator("#banner")
+            expect(banner).to_have_text("Connection lost. Trying again …")
         with service_alone(home, port) as second:
-            send(second, study, *trained(trials[1], 1))
-            wait_for_points(page, FRONT, 2)
+            later = [event for place, trial in enumerate(trials[1:4], 1) for event in trained(trial, place)]
+            send(second, study, *later)
+            send(second, study, *later)  # a driver that lost the answer sends again
+            wait_for_points(page, FRONT, 4)
             expect(banner).to_be_hidden()
+            send(second, study, *trained(trials[4], 4))
+            wait_for_points(page, FRONT, 5)
+            shown = page.evaluate(TRIALS_OF, FRONT)
+            assert sorted(shown) == sorted(trials[:5]), "every point once"
+            assert page.evaluate("window.sameDocument") is True
             page.goto("about:blank")

@@ -1,0 +1,179 @@
+"""Parameter importance: the share of a metric's variance that each parameter explains by itself."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from service.analysis.variance import ARM, LEAST_TRIALS, Explained, explained
+from service.contract.palette import arm_style
+from service.contract.parts import parts_of
+from service.contract.study import Study
+from service.figures.choices import chosen_metric, judged, metric_control, one_of
+from service.figures.configurations import final_value, finite
+from service.figures.figure import Asked, Control, Figure
+from service.figures.labels import key_labels, varied_by_arm
+from service.figures.style import TRUTH_COLOUR, layout, short, title_of
+from service.store.views import StudyView
+
+ALL = "*"
+REST = "seed and<br>interactions"
+
+
+class ImportanceData(NamedTuple):
+    metric: str
+    arm: int | None  # its place in the study; none: all arms
+    name: str  # of the arm
+    trials: int  # with a value
+    explained: Explained | None
+    constant: bool  # the metric does not vary
+
+
+def percent(share: float) -> str:
+    """`3.2 %`, `91 %`."""
+    return "0 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+
+
+def varies(study: Study) -> bool:
+    """There is something to compare: several arms, or several values within one."""
+    return len(study.arms) > 1 or any(part.size() > 1 or part.searched() for part in parts_of(study, study.arms[0]))
+
+
+def _options(view: StudyView) -> list[tuple[str, str]]:
+    """All arms, and each in which something varies."""
+    names = [arm.name for arm in view.study.arms]
+    varied = varied_by_arm(view)
+    return ([(ALL, "all arms")] if len(names) > 1 else []) + [(n, n) for n in names if varied[n] or len(names) == 1]
+
+
+def importance_data(view: StudyView, y: str | None, arm: str | None) -> ImportanceData:
+    """Of the last values of trials that did not fail; a parameter that an arm does not have varies nothing there."""
+    metric, options = chosen_metric(view, y), _options(view)
+    chosen = one_of(arm, options, "arm", options[0][0])
+    names = [a.name for a in view.study.arms]
+    varied = varied_by_arm(view)
+    keys = set().union(*varied.values()) if chosen == ALL else varied[chosen]
+    finals = (
+        (trial.planned, final_value(trial, metric))
+        for trial in view.trials.values()
+        if chosen in (ALL, trial.planned.arm)
+    )
+    rows = [(planned, value) for planned, value in finals if finite(value)]
+    labels = key_labels([key for planned, _ in rows for key in planned.config if key in keys])
+    columns = {label: [planned.config.get(key) for planned, _ in rows] for key, label in labels.items()}
+    values = [value for _, value in rows]
+    found = explained(values, columns, [planned.arm for planned, _ in rows])
+    place = None if chosen == ALL else names.index(chosen)
+    return ImportanceData(metric, place, chosen, len(rows), found, len(set(values)) == 1)
+
+
+def _words(data: ImportanceData, found: Explained) -> list[str]:
+    words = [
+        f"{effect.name}: {percent(effect.share)} ({percent(effect.low)} … {percent(effect.high)})<br>{effect.levels} "
+        + ("bins of equal counts" if effect.binned else "arms" if effect.name == ARM else "values")
+        for effect in found.effects
+    ]
+    return [*words, f"{percent(found.rest)} by no parameter alone"]
+
+
+def _subtitle(data: ImportanceData, found: Explained | None) -> str:
+    if found is None:
+        return f"{data.trials} trials"
+    binned = [effect.name for effect in found.effects if effect.binned]
+    parts = [
+        "main effects (ε² of an analysis of variance)" + (", parameters within arms" if data.arm is None else ""),
+        f"{found.trials:,} trials",
+        "bars: 95 %, bootstrap over trials, always the same draws",
+        f"{', '.join(binned)} in bins of equal counts" if binned else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _empty(data: ImportanceData) -> str:
+    """Why nothing is explained."""
+    if data.trials < LEAST_TRIALS:
+        return f"Too few trials to tell: {data.trials} of at least {LEAST_TRIALS}." if data.trials else ""
+    if data.constant:
+        return f"{title_of(data.metric)} is the same in all {data.trials} trials."
+    return "Too few trials for so many values: every value needs to be tried more than once."
+
+
+def _summary(data: ImportanceData, found: Explained) -> str:
+    """`β explains 91 % of the variance of accuracy (86 … 95 %); 7 % no parameter alone.`"""
+    if not found.effects:
+        return ""
+    most = max(found.effects, key=lambda effect: effect.share)
+    return (
+        f"{most.name} explains {percent(most.share)} of the variance of {title_of(data.metric)} "
+        f"({percent(most.low)} to {percent(most.high)}); no parameter alone explains {percent(found.rest)}."
+    )
+
+
+def draw_importance(data: ImportanceData, revision: str) -> dict[str, Any]:
+    found = data.explained
+    effects = found.effects if found else []
+    rest = found.rest if found else 0.0
+    names = [effect.name for effect in effects] + ([REST] if found else [])
+    colour = TRUTH_COLOUR if data.arm is None else arm_style(data.arm)[0]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "name": "all arms" if data.arm is None else data.name,
+        "showlegend": False,
+        "x": [short(effect.share) for effect in effects] + ([short(rest)] if found else []),
+        "y": list(range(len(names))),
+        "width": 0.5,
+        "text": _words(data, found) if found else [],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": colour, "opacity": [0.45] * len(effects) + [0.2] * bool(found)},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [short(max(0.0, effect.high - effect.share)) for effect in effects],
+            "arrayminus": [short(max(0.0, effect.share - effect.low)) for effect in effects],
+            "thickness": 1.5,
+            "width": 4,
+            "color": colour,
+        },
+    }
+    x = {
+        "title": {"text": f"share of the variance of {title_of(data.metric)}"},
+        "range": [0, 1.05],
+        "tickvals": [0, 0.25, 0.5, 0.75, 1],
+        "ticktext": ["0", "25 %", "50 %", "75 %", "100 %"],
+        "zeroline": False,
+    }
+    y = {
+        "title": {"text": ""},
+        "tickvals": list(range(len(names))),
+        "ticktext": names,
+        "range": [max(len(names), 1) - 0.4, -0.6],
+        "automargin": True,
+        "showgrid": False,
+        "zeroline": False,
+    }
+    summary = _summary(data, found) if found else ""
+    drawing = layout(x, y, _subtitle(data, found), revision, summary=summary, empty="" if found else _empty(data))
+    return {"data": [bars], "layout": drawing}
+
+
+def figure(asked: Asked) -> dict[str, Any]:
+    return draw_importance(importance_data(asked.view, asked.y, asked.arms[0] if asked.arms else None), asked.revision)
+
+
+def controls(view: StudyView) -> list[Control]:
+    options = _options(view)
+    arms = [Control("arm", "in", "choice", options, options[0][0])] if len(options) > 1 else []
+    return [metric_control(view.study, judged(view.study)), *arms]
+
+
+FIGURE = Figure(
+    "importance",
+    "Parameter importance",
+    "the share of a metric's variance (y) that each parameter explains by itself, in all arms or in one",
+    "sensitivity",
+    (),
+    figure,
+    controls,
+    varies,
+)

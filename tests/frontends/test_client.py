@@ -1,0 +1,68 @@
+"""The Python client against a real service: figures for a notebook, tables for pandas, report and methods."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from frontends.client import Client, ClientError, StudyHandle
+from frontends.notebook import chosen
+from tests.frontends.test_watch import begin
+from tests.processes import Running
+
+FIGURES = [{"name": name, "title": name} for name in ("attainment", "attainment-difference", "pareto-front")]
+
+
+@pytest.fixture
+def study(service: Running, spec: dict[str, Any]) -> Iterator[StudyHandle]:
+    with Client(service.url) as client:
+        yield client.study(begin(service, spec, end=True))
+
+
+def test_a_figure_is_named_by_any_beginning_that_fits_one() -> None:
+    assert chosen("pareto", FIGURES)["name"] == "pareto-front"
+    assert chosen("attainment", FIGURES)["name"] == "attainment", "a whole name goes before a beginning"
+    with pytest.raises(ClientError, match="'att' fits attainment, attainment-difference"):
+        chosen("att", FIGURES)
+    with pytest.raises(ClientError, match="'pie' is no figure; known: attainment, "):
+        chosen("pie", FIGURES)
+
+
+def test_a_figure_is_ready_for_a_notebook(study: StudyHandle) -> None:
+    figure = study.figure("pareto")
+    assert isinstance(figure, go.Figure)
+    assert figure.layout.title.text == "Pareto front"
+    assert figure.layout.title.subtitle.text.startswith("less I(X;Z) and more I(Z;Y) is better")
+    assert figure.layout.template.layout.plot_bgcolor == "white" and figure.layout.margin.t == 96
+    assert {trace.name for trace in figure.data} >= {"manual β", "MIB"}
+    assert study.figure("pareto-front", x="seconds").layout.xaxis.title.text == "training time [s]"
+
+
+def test_trials_and_reports_are_data_frames(study: StudyHandle) -> None:
+    frame = study.trials_frame()
+    assert frame["i_xz_bits"].tolist() == [10.0, 9.0, 8.0, 7.0, 6.0, 5.0] and frame["on_front"].all()
+    assert len(study.trials_frame("reports")) == 6
+    assert pd.read_csv(io.BytesIO(study.export()))["trial"].tolist() == frame["trial"].tolist()
+
+
+def test_without_pandas_the_words_say_what_to_do(study: StudyHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ClientError, match="needs pandas: install it, or take export"):
+        study.trials_frame()
+
+
+def test_report_and_methods_come_as_text(study: StudyHandle) -> None:
+    assert study.report().startswith("<!doctype html>")
+    assert "6 finished" in study.methods()["paragraph"]
+
+
+def test_what_the_service_refuses_is_said_in_its_words(study: StudyHandle) -> None:
+    with pytest.raises(ClientError) as refused:
+        study.export("xlsx")
+    assert refused.value.status == 422 and refused.value.details[0]["path"] == "format"

@@ -1,0 +1,137 @@
+"""What the figure of latent codes shows, from files as workers send them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from service.artifacts import LATENT_MAP, Artifacts
+from service.contract.errors import InvalidInput
+from service.figures.figure import Asked
+from service.figures.latent_map import FIGURE, controls, draw_latent, latent_data
+from service.overlay import Overlay
+from service.store.views import StudyView
+from tests.service.studies import accuracy, bottleneck_of, play
+
+MAP = {
+    "points": 4,
+    "labels": [0, 0, 1, 1],
+    "predicted": [0, 0, 1, 0],
+    "attack": "pgd",
+    "clean": [[0, 0], [2, 1], [5, 5], [7, 6]],
+    "attacked": [[5, 5], [6, 6], [0, 1], [1, 0]],
+    "attacked_predicted": [1, 1, 0, 1],
+    "method": "t-SNE",
+    "perplexity": 1.0,
+    "kl_divergence": 0.1,
+    "latent": 16,
+}
+
+
+def keep(artifacts: Artifacts, trial: str, study: str = "s1", **other: Any) -> None:
+    with artifacts.draft(study, trial, LATENT_MAP) as draft:
+        draft.file.write(json.dumps({**MAP, **other}).encode())
+        draft.settle()
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Artifacts:
+    return Artifacts(tmp_path)
+
+
+@pytest.fixture
+def view() -> StudyView:
+    """Three βs and MIB, two seeds, of which the first has maps; β 0.1 is the most accurate of the grid."""
+    view = bottleneck_of(evaluation={"latent_map": {"points": 10}})
+    for trial, value in zip(view.trials, (0.7, 0.9, 0.8, 0.95, 0.6, 0.5, 0.85, 0.8), strict=True):
+        play(view, trial, accuracy(value))
+    return view
+
+
+def test_each_arm_shows_its_most_accurate_trial_that_has_a_map(view: StudyView, artifacts: Artifacts) -> None:
+    seeds = {trial_id: trial.planned.seed for trial_id, trial in view.trials.items()}
+    first = [trial_id for trial_id, seed in seeds.items() if seed == 0]
+    for trial in first:
+        keep(artifacts, trial)
+    data = latent_data(view, artifacts)
+    shown = [plots[0].trial for plots in data.trials]
+    assert shown == [first[1], first[3]]  # 0.8 of the grid, and MIB; 0.9 and 0.95 are of the other seed
+    assert [plots[0].heading for plots in data.trials] == ["manual β · β 0.1 · seed 0", "MIB · seed 0"]
+
+
+def test_clean_and_attacked_are_two_plots_with_their_own_reading(view: StudyView, artifacts: Artifacts) -> None:
+    trial = next(iter(view.trials))
+    keep(artifacts, trial)
+    data = latent_data(view, artifacts)
+    ((clean, attacked),) = data.trials
+    assert (clean.condition, clean.right, attacked.condition, attacked.right) == ("clean", 0.75, "under pgd", 0.25)
+    assert attacked.places[0] == (5, 5) and data.points == 4
+    assert data.method == "t-SNE of clean and attacked together, 16 dimensions, perplexity 1: only nearness counts"
+
+
+def test_a_chosen_trial_is_shown_alone(view: StudyView, artifacts: Artifacts) -> None:
+    one, two, *_ = view.trials
+    for trial in (one, two):
+        keep(artifacts, trial)
+    assert [plots[0].trial for plots in latent_data(view, artifacts, [two]).trials] == [two]
+    assert latent_data(view, artifacts, list(view.trials)[2:3]).trials == [], "chosen, but without a map"
+    with pytest.raises(InvalidInput, match="there is no trial 'nope'"):
+        latent_data(view, artifacts, ["nope"])
+
+
+def test_points_are_coloured_by_class_open_when_misread_and_numbered(view: StudyView, artifacts: Artifacts) -> None:
+    keep(artifacts, next(iter(view.trials)))
+    drawn = draw_latent(latent_data(view, artifacts), "s1")
+    go.Figure(drawn)
+    clean, numbers, attacked, _ = drawn["data"]
+    colours = clean["marker"]["color"]
+    assert colours[0] == colours[1] != colours[2] == colours[3] and attacked["marker"]["color"] == colours
+    assert clean["marker"]["symbol"] == ["circle", "circle", "circle", "circle-open"]
+    assert clean["text"][3] == "class 1, read as 0"
+    assert (numbers["text"], numbers["x"], numbers["y"]) == (["<b>0</b>", "<b>1</b>"], [0, 5], [0, 5])
+    layout = drawn["layout"]
+    assert layout["xaxis2"]["matches"] == "x" and layout["yaxis2"]["matches"] == "y"
+    assert layout["annotations"][1]["text"].endswith("<br>under pgd, 25 % read right")
+    assert "manual β · β 0.01 · seed 0 under pgd: 25 % read right" in layout["meta"]["summary"]
+
+
+def test_codes_of_two_dimensions_without_classes_say_so(view: StudyView, artifacts: Artifacts) -> None:
+    bare = {"labels": None, "predicted": None, "attacked": None, "attack": None, "attacked_predicted": None}
+    for trial in list(view.trials)[::2]:
+        keep(artifacts, trial, method="codes", latent=2, perplexity=None, **bare)
+    data = latent_data(view, artifacts)
+    assert data.method == "the code's own two dimensions" and [len(plots) for plots in data.trials] == [1, 1]
+    drawn = draw_latent(data, "s1")
+    go.Figure(drawn)
+    assert len(drawn["data"]) == 2 and "matches" not in drawn["layout"]["xaxis2"]
+
+
+def test_a_study_has_the_figure_when_it_asked_for_maps(view: StudyView, artifacts: Artifacts) -> None:
+    assert FIGURE.is_for(view.study) and not FIGURE.is_for(bottleneck_of().study)
+    drawn = FIGURE.build(Asked(view, artifacts=artifacts))
+    go.Figure(drawn)
+    assert drawn["data"] == [] and drawn["layout"]["meta"]["empty"] == "Maps appear when their trials have finished."
+
+
+def test_the_choice_lists_finished_trials_of_the_mapped_seeds(view: StudyView) -> None:
+    (choice,) = controls(view)
+    names = [label for _, label in choice.options]
+    assert names == [
+        "best of each arm",
+        "manual β · β 0.01 · seed 0",
+        "manual β · β 0.1 · seed 0",
+        "manual β · β 1 · seed 0",
+        "MIB · seed 0",
+    ]
+    assert choice.default == ""
+
+
+def test_an_overlay_finds_the_maps_of_its_studies(view: StudyView, artifacts: Artifacts) -> None:
+    trial = next(iter(view.trials))
+    keep(artifacts, trial)
+    data = latent_data(Overlay([view]), artifacts)
+    assert [plots[0].trial for plots in data.trials] == [f"s1/{trial}"]
