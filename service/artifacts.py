@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import filecmp
-import json
 import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
+from typing import BinaryIO, Literal, NamedTuple, cast, get_args
+
+from service.contract.latent_map import MapFile
 
 log = logging.getLogger("paretoscope.artifacts")
 
@@ -24,6 +25,10 @@ class Draft(NamedTuple):
 
     file: BinaryIO
     place: Path
+
+    def content(self) -> bytes:
+        self.file.flush()
+        return Path(self.file.name).read_bytes()
 
     def settle(self) -> None:
         self.file.flush()
@@ -45,9 +50,9 @@ class Artifacts:
         place = self._folder / study / trial / name
         return place if place.is_file() else None
 
-    def read_json(self, study: str, trial: str, name: ArtifactName) -> dict[str, Any] | None:
-        place = self.find(study, trial, name)
-        return cast(dict[str, Any], json.loads(place.read_bytes())) if place else None
+    def latent_map(self, study: str, trial: str) -> MapFile | None:
+        place = self.find(study, trial, LATENT_MAP)
+        return MapFile.model_validate_json(place.read_bytes()) if place else None
 
     def sizes(self, study: str, trial: str) -> dict[str, int]:
         """Bytes of what is there, by name without its ending."""

@@ -31,7 +31,7 @@ def metadata_of(study: str, trial: PlannedTrial, data: Data, terms: tuple[str, .
         "study": study,
         "trial": trial.id,
         "arm": trial.arm,
-        "seed": "0",
+        "seed": str(trial.seed),
         "terms": json.dumps(terms, ensure_ascii=False),
         "config": json.dumps(trial.config, ensure_ascii=False),
         **{name: part.model_dump_json(by_alias=True) for name, part in parts.items()},

@@ -160,6 +160,7 @@ export class FigurePanel {
     if (!this.figure || this.element.closest("[hidden]")) return;
     const { data, layout } = this.figure;
     const empty = isEmpty(data);
+    if (layout.meta?.height) this.plot.parentElement.style.setProperty("--needs", `${layout.meta.height}px`);
     setText(this.subtitle, layout.meta?.subtitle ?? "");
     setAttr(this.subtitle, "title", layout.meta?.subtitle);
     if (layout.meta?.height) this.plot.parentElement.style.setProperty("--needs", `${layout.meta.height}px`);

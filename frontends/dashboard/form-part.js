@@ -79,7 +79,7 @@ export function fieldRows(form, path, schema, { searched = false, ensure = () =>
 }
 
 /** The first sentence of a doc; the rest is one hover away. */
-const firstSentence = (doc) => doc.replaceAll("`", "").match(/^.*?\.(?=\s+\p{L}|$)/su)?.[0] ?? doc;
+const firstSentence = (doc) => doc.replaceAll("`", "").match(/^.*?\.(?=\s+[\p{L}(]|$)/su)?.[0] ?? doc;
 
 /** A part chosen by name. Fields that the new choice also has are kept. */
 export function namedPart(form, path, { label, entries, fallback, searched, hint }) {

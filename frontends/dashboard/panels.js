@@ -5,7 +5,7 @@ import { allChosen, chosen, choose } from "./address.js";
 import { h } from "./dom.js";
 import { FigurePanel } from "./figures.js";
 
-const ROWS = ["accuracy-by-method", "convergence", "robustness"];
+const ROWS = ["accuracy-by-method", "convergence"];
 const ROW_HEIGHT = 36;
 const THRESHOLD = { type: "number", min: "0.01", max: "1", step: "0.01", placeholder: "auto" };
 

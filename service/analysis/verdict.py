@@ -66,6 +66,8 @@ def test_words(pair: Pair, tests: int) -> str:
         return "one seed: no interval, no test"
     said = [spread(difference, sign=True), f"{difference.seeds} seeds"]
     if pair.paired.p_value is None or pair.p_adjusted is None:
+        if not difference.mean:
+            return f"equal in each of {said[1]}"
         return ", ".join([*said, "the same difference in each: no test"])
     held = f", Holm over {tests} arms" if tests > 1 else ""
     size = [] if pair.paired.effect_size is None else [f"g = {number(pair.paired.effect_size)}"]

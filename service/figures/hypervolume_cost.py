@@ -189,11 +189,9 @@ def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -
 
 
 def _subtitle(data: CostData) -> str:
-    if not any(arm.cost for arm in data.arms):
-        return ""
     curve = any(arm.place is None and arm.cost for arm in data.arms)
     parts = [
-        "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds: mean, 95 % interval",
+        {0: "", 1: "one seed, no interval"}.get(data.seeds, f"{data.seeds} seeds: mean, 95 % interval"),
         "a grid's trials in random order" + (", a search's in its own" if data.searched else "") if curve else "",
         f"reference point ({', '.join(f'{r:g}' for r in data.reference if r is not None)})",
     ]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from service.artifacts import LATENT_MAP, Artifacts
 from service.contract.errors import Detail, InvalidInput
 from service.contract.events import TrialState
+from service.contract.latent_map import MapFile, Place
 from service.contract.study import Study
 from service.figures.figure import Asked, Control, Figure
 from service.figures.labels import labels_of
@@ -24,7 +25,7 @@ COLUMN_GAP, HEADING = 0.06, 36  # of the width, in px
 ROW, GAP = 240, 12  # px
 # Ten colours that stay apart for colour-blind readers (Petroff 2021); the classes' numbers stand there too.
 CLASSES = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd")
-Places = list[tuple[float, float]]
+Places = list[Place]
 
 
 class Plot(NamedTuple):
@@ -59,24 +60,20 @@ def latent_data(view: StudyView, artifacts: Artifacts, chosen: Sequence[str] = (
         raise InvalidInput(message, [Detail(path="trial", message=message)])
     labels = labels_of(view)
     trials: list[list[Plot]] = []
-    found: dict[str, Any] = {}
+    found: MapFile | None = None
     for trial in [*(chosen or _best(view, artifacts))][:MOST_TRIALS]:
-        read = artifacts.read_json(*_owner(view, trial), LATENT_MAP)
+        read = artifacts.latent_map(*_owner(view, trial))
         if read is not None:
             found = read
             trials.append(list(_plots(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}", read)))
-    return MapsData(trials, found.get("points", 0), _method(found) if found else "")
+    return MapsData(trials, found.points if found else 0, _method(found) if found else "")
 
 
-def _plots(trial: str, heading: str, found: dict[str, Any]) -> Iterator[Plot]:
-    yield Plot(trial, heading, "clean", _pairs(found["clean"]), found["labels"], found["predicted"])
-    if found["attacked"] is not None:
-        condition = f"under {found['attack']}"
-        yield Plot(trial, heading, condition, _pairs(found["attacked"]), found["labels"], found["attacked_predicted"])
-
-
-def _pairs(places: list[list[float]]) -> Places:
-    return [(x, y) for x, y in places]
+def _plots(trial: str, heading: str, found: MapFile) -> Iterator[Plot]:
+    yield Plot(trial, heading, "clean", found.clean, found.labels, found.predicted)
+    if found.attacked is not None:
+        condition = f"under {found.attack}"
+        yield Plot(trial, heading, condition, found.attacked, found.labels, found.attacked_predicted)
 
 
 def _owner(view: StudyView, trial: str) -> tuple[str, str]:
@@ -103,11 +100,11 @@ def _best(view: StudyView, artifacts: Artifacts) -> list[str]:
     return [best[arm.name] for arm in view.study.arms if arm.name in best]
 
 
-def _method(found: dict[str, Any]) -> str:
-    if found["method"] == "codes":
-        return f"the code's own {'dimension' if found['latent'] == 1 else 'two dimensions'}"
-    together = " of clean and attacked together" if found["attacked"] is not None else ""
-    return f"t-SNE{together}, {found['latent']} dimensions, perplexity {found['perplexity']:.3g}: only nearness counts"
+def _method(found: MapFile) -> str:
+    if found.method == "codes":
+        return f"the code's own {'dimension' if found.latent == 1 else 'two dimensions'}"
+    together = " of clean and attacked together" if found.attacked is not None else ""
+    return f"t-SNE{together}, {found.latent} dimensions, perplexity {found.perplexity:.3g}: only nearness counts"
 
 
 def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:

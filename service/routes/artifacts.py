@@ -6,12 +6,14 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from service.artifacts import CHECKPOINT, ArtifactName
+from service.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
 from service.contract.errors import Conflict, Detail, InvalidInput, NotFound
 from service.contract.events import StudyState
+from service.contract.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf
 
 router = APIRouter(tags=["artifacts"])
@@ -39,6 +41,15 @@ def _refusal(study_id: str, state: StudyState) -> Conflict:
     return Conflict(message, [Detail(path="state", message=state.value)])
 
 
+def _check_map(draft: Draft) -> None:
+    try:
+        MapFile.model_validate_json(draft.content())
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(map(str, first["loc"]))
+        raise InvalidInput(f"no latent map: {path} {first['msg']}", [Detail(path=path, message=first["msg"])]) from None
+
+
 @router.put("/studies/{study_id}/trials/{trial_id}/artifacts/{name}", status_code=204, openapi_extra=BODY)
 async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request, parts: PartsOf) -> None:
     """What workers send. A study that has ended takes only what it has already: a resend changes nothing."""
@@ -55,6 +66,8 @@ async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request
             if not await run_in_threadpool(draft.is_known):
                 raise _refusal(study_id, state)
             return
+        if name == LATENT_MAP:
+            await run_in_threadpool(_check_map, draft)
         try:
             await run_in_threadpool(parts.store.study, study_id)
             await run_in_threadpool(draft.settle)

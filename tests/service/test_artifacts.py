@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from tests.processes import Running, service_alone, short_home, until
 from tests.service.test_http import played, send, submit
+from tests.service.test_latent_figure import MAP
 
 NAME = "checkpoint.safetensors"
 
@@ -48,10 +50,22 @@ def test_a_file_is_handed_out_as_it_came(service: Running, study: str, trial: st
 
 def test_a_second_upload_takes_the_place_of_the_first(service: Running, study: str, trial: str) -> None:
     for content in (b"first", b"second, longer"):
-        assert put(service, study, trial, content, "latent-map.json").status_code == 204
+        assert put(service, study, trial, content).status_code == 204
     path = f"/api/studies/{study}/trials/{trial}"
-    assert service.get(f"{path}/artifacts/latent-map.json").content == b"second, longer"
-    assert service.get(path).json()["artifacts"] == {"latent-map": 14}
+    assert service.get(f"{path}/artifacts/{NAME}").content == b"second, longer"
+    assert service.get(path).json()["artifacts"] == {"checkpoint": 14}
+
+
+def test_a_latent_map_is_checked_before_it_is_kept(service: Running, study: str, trial: str) -> None:
+    bad = {**MAP, "labels": [0, 1]}
+    for content, words in ((b"{", "latent map"), (b"[]", "latent map"), (json.dumps(bad).encode(), "4 entries")):
+        answer = put(service, study, trial, content, "latent-map.json")
+        assert answer.status_code == 422 and words in answer.json()["error"]["message"], answer.text
+    path = f"/api/studies/{study}/trials/{trial}"
+    assert service.get(path).json()["artifacts"] == {}
+    assert put(service, study, trial, json.dumps(MAP).encode(), "latent-map.json").status_code == 204
+    answer = service.get(f"{path}/artifacts/latent-map.json")
+    assert answer.json() == MAP and answer.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "..%2f..%2fstore.db", "checkpoint", "CHECKPOINT.SAFETENSORS"])

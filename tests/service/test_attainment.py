@@ -86,11 +86,15 @@ def test_the_difference_counts_seeds() -> None:
     ]
 
 
-def test_areas_that_stay_the_same_are_one_rectangle() -> None:
-    # Above y 1 the first alone attains from x 1 on; the second's steps below that are those of the first.
-    first, second = sets([(1, 3)]), sets([(1, 1), (2, 1.5)])
-    assert difference(first, second, AXES, (5, 0)) == [Rectangle((1, 3), (2, 1), 1), Rectangle((2, 3), (5, 1.5), 1)]
-    assert difference(first, sets([(1, 1), (6, 2)]), AXES, (5, 0)) == [Rectangle((1, 3), (5, 1), 1)]
+def test_an_area_that_goes_on_is_one_rectangle() -> None:
+    first, second = sets([(1, 3)], [(1, 2)]), sets([(1, 1)], [(2, 1.5)])
+    assert difference(first, second, AXES, (5, 0)) == [
+        Rectangle((1, 2), (2, 1), 2),
+        Rectangle((1, 1), (2, 0), 1),
+        Rectangle((1, 3), (5, 2), 1),  # the second's step at x 2 is below it
+        Rectangle((2, 2), (5, 1.5), 2),
+        Rectangle((2, 1.5), (5, 1), 1),
+    ]
 
 
 # Properties

@@ -171,6 +171,11 @@ def test_one_seed_has_no_interval_and_no_test() -> None:
     assert "one seed: no interval, no test" in words and "±" not in words
 
 
+def test_differences_that_do_not_vary_are_not_tested() -> None:
+    assert "(equal in each of 2 seeds)" in said({"manual β": [1.0, 2.0], "MIB": [1.0, 2.0]})
+    assert "the same difference in each: no test" in said({"manual β": [1.0, 2.0], "MIB": [0.5, 1.5]})
+
+
 def test_the_cost_of_the_grid_is_said() -> None:
     assert "manual β has as much after 1.0 s of training, 1 trial of a seed." in said({"manual β": [2.0], "MIB": [1.0]})
     assert "manual β reaches MIB’s hypervolume in no seed." in said({"manual β": [1.0], "MIB": [2.0]})

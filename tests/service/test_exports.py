@@ -57,7 +57,8 @@ def test_a_row_per_trial_comes_back_with_its_types(read: Any) -> None:
     assert list(frame["trial"]) == list(view.trials)
     assert set(frame["arm"]) == {ODD, "MIB"}
     assert frame["seed"].dtype == np.int64 and frame["seed"].tolist()[:4] == [0, 1, 0, 1]
-    assert frame["on_front"].dtype == bool and frame["collapsed"].tolist() == [False] * 7 + [True]
+    assert frame["on_front"].dtype == bool and frame["on_front"].tolist() == [False, *[True] * 6, False]
+    assert frame["collapsed"].dtype == bool and frame["collapsed"].tolist() == [False] * 7 + [True]
     assert frame["accuracy"].dtype == np.float64 and np.isnan(frame["accuracy"][1])
     assert frame["training_seconds"].tolist() == [1.5] * 8
     assert frame["state"].tolist() == ["failed", *["finished"] * 7]

@@ -16,6 +16,7 @@ from service.contract.attacks import Fgsm
 from service.contract.data import Data, Digits, Gaussian
 from service.contract.errors import InvalidInput
 from service.contract.expansion import PlannedTrial
+from service.contract.latent_map import MapFile
 from service.contract.models import Mlp
 from service.contract.parsing import check_study
 from service.contract.study import Evaluation, LatentMap
@@ -33,7 +34,9 @@ def maps(trials: Sequence[PlannedTrial], spec: LatentMap, data: Data | None = No
     cohort = Cohort(trials, datasets.load(data or Digits()), CPU)
     target = Target(cohort.model, cohort.problem)  # type: ignore[arg-type]
     found = latent_maps(target, cohort.split, Evaluation(**evaluation), spec, range(len(trials)))
-    return [dict(json.loads(json.dumps(one, allow_nan=False))) for _, one in found]
+    texts = [json.dumps(one, allow_nan=False) for _, one in found]
+    assert all(MapFile.model_validate_json(text) for text in texts), "as the service takes it"
+    return [dict(json.loads(text)) for text in texts]
 
 
 def trial(cohorts: Any, latent: int, seed: int = 0) -> PlannedTrial:
@@ -71,7 +74,7 @@ def test_the_perplexity_is_at_most_a_third_of_the_points() -> None:
 
 def test_a_code_that_is_the_same_everywhere_has_a_map_too() -> None:
     places, _ = plane(np.ones((12, 4)), perplexity=3)
-    assert np.isfinite(places).all()
+    assert np.isfinite(places).all() and plane(np.ones((12, 4)), perplexity=3)[0].tolist() == places.tolist()
 
 
 def test_a_map_shows_the_first_test_examples_and_what_they_are_read_as(cohorts: Any) -> None:
