@@ -87,7 +87,7 @@ def explained(y: Sequence[float], parameters: Mapping[str, Sequence[Any]], arms:
     everything = list(range(len(factors)))
     known = _squares(values, factors)
     rank = _rank(known, everything)
-    if False:
+    if len(values) <= rank:
         return None
     total, full = _residuals(known, []), _residuals(known, everything)
     noise = max(0.0, float(full[0])) / (len(values) - rank)

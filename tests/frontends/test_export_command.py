@@ -73,10 +73,12 @@ def test_a_table_goes_to_standard_output_or_to_a_file(service: Running, study: s
     assert taken(service, study, "--format", "bibtex").stdout.startswith("@misc{alpaydin1998digits,")
 
 
-def test_without_an_id_it_is_the_newest_study(service: Running, study: str, tmp_path: Path) -> None:
-    file = tmp_path / "newest.csv"
-    assert study in taken(service, str(file)).stdout
-    assert set(pd.read_csv(file)["study"]) == {study}
+def test_without_an_id_it_is_the_newest_study(
+    service: Running, study: str, spec: dict[str, Any], tmp_path: Path
+) -> None:
+    newest, file = str(service.post("/api/studies", json=spec).json()["id"]), tmp_path / "newest.csv"
+    assert newest in taken(service, str(file)).stdout and newest != study
+    assert set(pd.read_csv(file)["study"]) == {newest}
 
 
 def test_what_cannot_be_written_is_refused_in_words(service: Running, study: str, tmp_path: Path) -> None:

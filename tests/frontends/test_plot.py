@@ -64,11 +64,12 @@ def test_no_line_is_wider_than_the_terminal() -> None:
 def test_an_arm_has_its_colour_and_its_shape_so_that_colour_is_not_needed() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=40)
     console.print(front_plot([GRID], RATE, LABEL, 40, 4))
-    assert "\x1b[38;2;0;114;178m●" in console.file.getvalue()  # type: ignore[attr-defined]
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    assert drawn.count("\x1b[38;2;0;114;178m●") == 4, "three points and the legend"
     assert [marker_of(place) for place in range(9)] == list("●◆■▲✕★✚⬢◆") and len(SYMBOLS) == 8
 
 
 def test_a_staircase_has_every_dot_once() -> None:
-    assert steps([(0, 2), (2, 0)], across_first=True) == {(0, 2), (1, 2), (2, 2), (2, 1), (2, 0)}
-    assert steps([(0, 2), (2, 0)], across_first=False) == {(0, 2), (0, 1), (0, 0), (1, 0), (2, 0)}
+    assert steps([(0, 3), (2, 1)], across_first=True) == {(0, 3), (1, 3), (2, 3), (2, 2), (2, 1)}
+    assert steps([(0, 3), (2, 1)], across_first=False) == {(0, 3), (0, 2), (0, 1), (1, 1), (2, 1)}
     assert steps([(5, 5)], across_first=True) == set()

@@ -16,8 +16,8 @@ from service.figures.balance import balance_data
 from service.figures.configurations import accuracies, best_of
 from service.figures.convergence import convergence_data, remark
 from service.figures.figure import Asked
-from service.figures.over_epochs import MOST_EPOCHS, MOST_PLOTS, band_of, spread_words, thinned
 from service.figures.fronts import front_data
+from service.figures.over_epochs import MOST_EPOCHS, MOST_PLOTS, band_of, spread_words, thinned
 from service.figures.pareto_front import draw_front
 from service.figures.weight_paths import weights_data
 from tests.service.studies import FIXED, accuracy, play, study_of, weights

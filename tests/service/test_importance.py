@@ -72,6 +72,23 @@ def test_a_parameter_explains_only_what_its_arm_does_not() -> None:
     assert [effect.share for effect in found.effects] == pytest.approx([64 / 72, 8 / 72])
 
 
+def test_a_parameter_that_acts_against_itself_in_another_arm_still_explains() -> None:
+    y = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    found = explained(y, {"p": [0, 0, 0, 1, 1, 1] * 2}, ["a"] * 6 + ["b"] * 6)
+    assert found is not None and [effect.share for effect in found.effects] == pytest.approx([0.0, 1.0], abs=1e-6)
+
+
+def test_drawing_trials_twice_does_not_move_the_interval() -> None:
+    rng = np.random.default_rng(2)
+    middles = []
+    for _ in range(100):
+        found = explained((np.array(FIRST) + rng.normal(scale=1.5, size=24)).tolist(), {"first": FIRST}, ONE_ARM)
+        assert found is not None
+        effect = found.effects[0]
+        middles.append((effect.low + effect.high) / 2 - effect.share)
+    assert abs(np.mean(middles)) < 0.03
+
+
 def test_equal_values_are_a_level_and_numbers_that_differ_are_binned() -> None:
     groups, binned = levels_of([0.1, 0.1, 0.2, 0.2, None])
     assert (groups.tolist(), binned) == ([0, 0, 1, 1, 2], False)
@@ -146,7 +163,10 @@ def test_importance_is_told_within_an_arm_and_over_all() -> None:
     assert drawn["layout"]["meta"]["summary"] == (
         "β explains 100 % of the variance of accuracy (100 % to 100 %); no parameter alone explains 0 %."
     )
-    assert drawn["data"][0]["x"] == pytest.approx([1.0, 0.0], abs=1e-6) and drawn["data"][0]["marker"]["color"] == "#0072B2"
+    assert (
+        drawn["data"][0]["x"] == pytest.approx([1.0, 0.0], abs=1e-6)
+        and drawn["data"][0]["marker"]["color"] == "#0072B2"
+    )
 
 
 def test_failed_trials_and_nulls_are_not_explained() -> None:

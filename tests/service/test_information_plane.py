@@ -118,8 +118,9 @@ def test_studies_of_different_data_share_no_bound() -> None:
     assert plane_data(Overlay([digits, bottleneck_of(MIB, name="u")])).entropy == pytest.approx(
         DIGITS_ENTROPY, abs=1e-4
     )
-    both = plane_data(Overlay([digits, toy]))
-    assert both.entropy is None and both.truth == []
+    for views in ([digits, toy], [toy, digits]):
+        both = plane_data(Overlay(views))
+        assert both.entropy is None and both.truth == []
 
 
 # Many trials, many epochs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def test_the_toy_fronts_satisfy_their_formulas() -> None:
 def test_a_study_knows_which_of_its_fronts_are_known(spec: dict, axes: tuple[str, str], labels: list[str]) -> None:  # type: ignore[type-arg]
     study = check_study({"name": "s", **spec})
     assert [curve.label for curve in truth.curves(study, *axes, most=4.0)] == labels
+
+
+def test_the_curve_of_deterministic_labels_can_be_drawn_on_a_log_axis() -> None:
+    study = check_study({"name": "s", "data": {"name": "toy", "classes": 8}, "arms": [ARM]})
+    (curve,) = truth.curves(study, "i_xz_bits", "i_zy_bits", most=12.0)
+    assert curve.y == [min(x, 3.0) for x in curve.x] and (curve.x[0], curve.x[-1]) == (0.0, 12.0)
+    slope = [x for x in curve.x if 0 < x <= 3]
+    assert slope[0] < 0.01 and all(b < 1.1 * a for a, b in pairwise(slope)), "no chord is seen"
 
 
 # H(Y)
