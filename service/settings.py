@@ -33,6 +33,9 @@ class Settings(BaseSettings):
     max_study_bytes: int = Field(1_000_000, description="largest body of a request")
     max_report_bytes: int = Field(16_000_000, description="largest body of a report batch")
     max_artifact_bytes: int = Field(512_000_000, description="largest file of a trial: its weights, its latent map")
+    keep_free_bytes: int = Field(
+        2_000_000_000, description="files of trials are refused, not studies, when the home's disk would have less left"
+    )
 
     @property
     def own_url(self) -> str:

@@ -57,17 +57,19 @@ def lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def timeline_data(view: StudyView, now: datetime) -> TimelineData:
-    """Trials that started; those of a host in as few lanes as ran at once on it. Those under way end now."""
-    ran = {trial_id: trial for trial_id, trial in view.trials.items() if trial.started_at}
+    """Trials that ran or run; those of a host in as few lanes as ran at once on it. Those under way end now."""
+    waiting = TrialState.PLANNED  # also what a driver that died left behind: nobody knows until when it ran
+    ran = {
+        trial_id: trial for trial_id, trial in view.trials.items() if trial.started_at and trial.state is not waiting
+    }
     starts = {trial_id: _seconds(trial.started_at or "") for trial_id, trial in ran.items()}
     begin = min([*starts.values(), *([_seconds(view.started_at)] if view.started_at else [])], default=0.0)
-    until = _seconds(view.ended_at) if view.ended_at else now.timestamp()
     labels = labels_of(view)
     arms: dict[str, list[Bar]] = {arm.name: [] for arm in view.study.arms}
     hosts: list[Host] = []
     for name in dict.fromkeys(trial.host or UNKNOWN for trial in ran.values()):
         own = [trial_id for trial_id, trial in ran.items() if (trial.host or UNKNOWN) == name]
-        ends = [_seconds(ended) if (ended := ran[trial_id].ended_at) else until for trial_id in own]
+        ends = [_seconds(ended) if (ended := ran[trial_id].ended_at) else now.timestamp() for trial_id in own]
         spans = [(starts[trial_id] - begin, end - begin) for trial_id, end in zip(own, ends, strict=True)]
         lanes = lanes_of(spans)
         first = sum(host.lanes for host in hosts)

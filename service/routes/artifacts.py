@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from service.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
-from service.contract.errors import Conflict, Detail, InvalidInput, NotFound
+from service.contract.errors import Conflict, Detail, InvalidInput, NotFound, TooLarge
 from service.contract.events import StudyState
 from service.contract.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf
@@ -41,6 +42,17 @@ def _refusal(study_id: str, state: StudyState) -> Conflict:
     return Conflict(message, [Detail(path="state", message=state.value)])
 
 
+def _check_space(parts: Parts, announced: str | None) -> None:
+    """Weights must not fill the disk that the log of all studies needs."""
+    size = int(announced) if announced and announced.isdigit() else parts.settings.max_artifact_bytes
+    free, keep = shutil.disk_usage(parts.settings.home).free, parts.settings.keep_free_bytes
+    if free - size < keep:
+        raise TooLarge(
+            f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free (PARETOSCOPE_KEEP_FREE_BYTES); "
+            "delete studies, or set evaluation.checkpoints to false"
+        )
+
+
 def _check_map(draft: Draft) -> None:
     try:
         MapFile.model_validate_json(draft.content())
@@ -56,6 +68,7 @@ async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request
     state = await run_in_threadpool(_state, parts, study_id, trial_id)
     if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
         raise _refusal(study_id, state)
+    _check_space(parts, request.headers.get("content-length"))
     with parts.artifacts.draft(study_id, trial_id, name) as draft:
         try:
             async for chunk in request.stream():

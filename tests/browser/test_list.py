@@ -165,3 +165,4 @@ def test_the_list_stacks_on_a_phone(alone: Running, spec: dict[str, Any], opened
     row.get_by_role("checkbox").check()
     expect(page.locator(".selection")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.list .scroll'))")

@@ -181,3 +181,13 @@ def test_a_trial_that_said_nothing_has_an_empty_log(service: Running, spec: dict
 def test_log_lines_are_bounded(service: Running, study: str, trial: str, lines: Any) -> None:
     event = {"uid": "a", "kind": "trial_finished", "trial": trial, "log": lines}
     assert send(service, study, event).status_code == 422
+
+
+def test_files_never_fill_the_disk_that_the_log_needs(spec: dict[str, Any]) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_KEEP_FREE_BYTES=str(10**18)) as full:
+        study = submit(full, spec)["id"]
+        trial = full.get(f"/api/studies/{study}/trials").json()["trials"][0]["id"]
+        answer = put(full, study, trial, b"weights")
+        assert answer.status_code == 413
+        assert "keeps 1,000,000,000,000,000,000 of them free" in answer.json()["error"]["message"]
+        assert full.get(f"/api/studies/{study}/trials/{trial}").json()["artifacts"] == {}

@@ -133,5 +133,7 @@ def test_the_choice_lists_finished_trials_of_the_mapped_seeds(view: StudyView) -
 def test_an_overlay_finds_the_maps_of_its_studies(view: StudyView, artifacts: Artifacts) -> None:
     trial = next(iter(view.trials))
     keep(artifacts, trial)
-    data = latent_data(Overlay([view]), artifacts)
+    overlay = Overlay([view, view])
+    assert overlay.id == "s1+s1"
+    data = latent_data(overlay, artifacts, [f"s1/{trial}"])
     assert [plots[0].trial for plots in data.trials] == [f"s1/{trial}"]

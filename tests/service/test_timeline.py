@@ -78,6 +78,12 @@ def test_a_trial_that_was_stopped_ends_with_its_study() -> None:
     assert [bar.end for bar in stopped] == [60.0]
 
 
+def test_a_trial_that_waits_to_run_again_has_no_bar() -> None:
+    view, trials = played()
+    tell(view, 60, "study_started")
+    assert trials[3] not in [bar.trial for _, own in timeline_data(view, NOW).arms for bar in own]
+
+
 def test_bars_carry_their_trials_and_failures_are_hatched() -> None:
     view, trials = played()
     drawn = draw_timeline(timeline_data(view, NOW), "s1")
