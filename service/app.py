@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -23,6 +24,7 @@ from service.routes.dependencies import Parts, authorize
 from service.settings import Settings
 
 log = logging.getLogger("paretoscope.service")
+WARM_STUDIES = 4
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -122,11 +124,16 @@ def create_app(settings: Settings) -> FastAPI:
         parts.wake.bind()
         app.state.parts = parts
         parts.launcher.start()
+        stopping = threading.Event()
+        warming = threading.Thread(target=parts.views.warm, args=(WARM_STUDIES, stopping), name="warming", daemon=True)
+        warming.start()
         try:
             yield
         finally:
+            stopping.set()
             parts.wake.close()
             parts.launcher.stop()
+            warming.join(timeout=10)
             parts.store.close()
 
     app = FastAPIOffline(title="Paretoscope", version="0.1.0", lifespan=lifespan, redoc_url=None)

@@ -55,9 +55,23 @@ export class Live {
   #seen(entries) {
     for (const entry of entries) {
       const panel = this.panels.find((candidate) => candidate.element === entry.target);
-      if (panel) panel.inView = entry.isIntersecting;
+      if (!panel) continue;
+      panel.inView = entry.isIntersecting;
+      if (panel.inView && panel.seq < 0) this.#fetchFirst(panel);
     }
     this.#ask();
+  }
+
+  /** What a reader sees for the first time waits for no round. */
+  async #fetchFirst(panel) {
+    const { asked } = panel;
+    panel.seq = this.latest;
+    try {
+      await panel.refresh();
+    } catch {
+      if (panel.asked === asked) panel.seq = -1; // the next round meets it, and says what is wrong
+      this.#schedulePoll(POLL_WHEN_LOST);
+    }
   }
 
   #wakeUp() {

@@ -25,7 +25,7 @@ class Paired(NamedTuple):
 def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     """Values by seed. g = (1 − 3/(4(n − 1) − 1))·mean/sd (Hedges 1981), t = √n·mean/sd."""
     seeds = [seed for seed in arm if seed in baseline]
-    differences = [arm[seed] - baseline[seed] for seed in seeds]
+    differences = [_difference(arm[seed], baseline[seed]) for seed in seeds]
     ratios = [arm[seed] / baseline[seed] for seed in seeds if baseline[seed] > 0]
     ratio = mean_interval(ratios if len(ratios) == len(seeds) else [])
     found = Paired(ratio, mean_interval(differences), None, None)
@@ -39,6 +39,11 @@ def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     size = float(np.mean(differences)) / spread
     p_value = float(2 * stdtr(n - 1, -abs(size) * math.sqrt(n)))
     return found._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
+
+
+def _difference(own: float, other: float) -> float:
+    """Nothing where only rounding differs."""
+    return 0.0 if math.isclose(own, other, rel_tol=1e-12) else own - other
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -131,9 +131,7 @@ def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mappin
         less = sum(pair.shown and _lead(pair) < 0 for pair in rest)
         counted = [(more, "more"), (less, "less"), (len(rest) - more - less, "no difference shown")]
         words = ", ".join(f"{count} {what}" for count, what in counted if count)
-        sentences.append(
-            f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
-        )
+        sentences.append(f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}.")
     return " ".join(filter(None, sentences))
 
 

@@ -48,7 +48,7 @@ def _check_space(parts: Parts, announced: str | None) -> None:
     free, keep = shutil.disk_usage(parts.settings.home).free, parts.settings.keep_free_bytes
     if free - size < keep:
         raise TooLarge(
-            f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free (PARETOSCOPE_KEEP_FREE_BYTES); "
+            f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free, PARETOSCOPE_KEEP_FREE_BYTES: "
             "delete studies, or set evaluation.checkpoints to false"
         )
 

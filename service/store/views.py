@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from service.analysis import metric_intervals
 from service.contract import outcomes
+from service.contract.errors import NotFound
 from service.contract.events import LOG_LINES, STATE_AFTER, StudyState, TrialState
 from service.contract.expansion import PlannedTrial, expand
 from service.contract.study import Study
@@ -192,6 +193,14 @@ class Views:
             for event in self._store.read(study_id, after=view.seq):
                 view.apply(event)
             yield view
+
+    def warm(self, count: int, stopping: threading.Event) -> None:
+        """Fold the newest studies before anyone asks: after a restart a large log takes seconds."""
+        for row in self._store.list_studies(None, count, None):
+            if stopping.is_set():
+                return
+            with suppress(NotFound), self.read(row.id):  # deleted in the meantime
+                pass
 
     def forget(self, study_id: str) -> None:
         with self._lock:

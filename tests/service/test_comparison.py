@@ -58,6 +58,11 @@ def test_one_seed_or_equal_differences_have_no_test() -> None:
     assert paired({}, {0: 1.0}).difference == (None, None, 0)
 
 
+def test_rounding_is_no_difference() -> None:
+    found = paired({0: 0.1 + 0.2, 1: 2.0}, {0: 0.3, 1: 2.0})
+    assert (found.difference.mean, found.p_value) == (0.0, None)
+
+
 def test_two_seeds_have_a_test_but_no_corrected_effect() -> None:
     found = paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 2.5})
     assert found.p_value is not None and found.effect_size is None
