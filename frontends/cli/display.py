@@ -9,22 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from service.contract.palette import arm_style
-
-
-def duration(seconds: float | None) -> str:
-    """3 m 12 s."""
-    if seconds is None:
-        return "–"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    return f"{minutes} m {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} m"
-
-
-def number(value: float | None) -> str:
-    """Three significant digits."""
-    return "–" if value is None else f"{value:.3g}"
+from service.contract.writing import duration, number, percent, spread
 
 
 def studies_table(studies: list[dict[str, Any]]) -> Table:
@@ -37,7 +22,7 @@ def studies_table(studies: list[dict[str, Any]]) -> Table:
             study["state"],
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
-            f"{study['progress']:.0%}",
+            percent(study["progress"]),
         )
     return table
 
@@ -75,14 +60,13 @@ def comparison_table(comparison: dict[str, Any]) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
         counts, volume = arm["counts"], arm["hypervolume"]
-        half = f" ± {volume['half_width']:.2g}" if volume["half_width"] is not None else ""
         table.add_row(
             Text(arm["name"], style=arm_style(i)[0]),
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
             str(counts["collapsed"]),
-            f"{number(volume['mean'])}{half}",
-            f"{arm['front_share']:.0%}",
+            spread(volume["mean"], volume["half_width"]),
+            percent(arm["front_share"]),
             number(arm["best"].get("accuracy")),
             duration(arm["training_seconds"]),
         )

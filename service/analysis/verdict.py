@@ -7,44 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
 from service.analysis.intervals import Interval
-
-
-def number(value: float) -> str:
-    """Three significant digits, as a person writes them."""
-    if value == 0 or not 1e-4 <= abs(value) < 1e6:
-        return f"{value:.3g}".replace("-", "−")
-    return f"{value:.{_decimals(value)}f}".replace("-", "−")
-
-
-def _decimals(value: float) -> int:
-    return 2 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
-
-
-def spread(interval: Interval, sign: bool = False) -> str:
-    """`−32.9 ± 12.1`: the half width in the mean's decimals, or one digit of its own if those show none."""
-    mean, half, _ = interval
-    if mean is None:
-        return "–"
-    words = ("+" if sign and mean > 0 else "") + number(mean)
-    if half is None:
-        return words
-    places = _decimals(mean)
-    return f"{words} ± {f'{half:.{places}f}' if round(half, places) or not half else f'{half:.1g}'}"
-
-
-def percent(share: float) -> str:
-    value = 100 * share
-    return "under 1 %" if 0 < value < 1 else f"{value:.0f} %"
-
-
-def duration(seconds: float) -> str:
-    """3 m 12 s."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    return f"{minutes} m {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} m"
+from service.contract.writing import duration, number, percent, spread
 
 
 def _share(ratio: Interval) -> str:
@@ -64,7 +27,8 @@ def test_words(pair: Pair, tests: int) -> str:
     difference = pair.paired.difference
     if difference.seeds == 1:
         return "one seed: no interval, no test"
-    said = [spread(difference, sign=True), f"{difference.seeds} seeds"]
+    sign = "+" if (difference.mean or 0.0) > 0 else ""
+    said = [sign + spread(difference.mean, difference.half_width), f"{difference.seeds} seeds"]
     if pair.paired.p_value is None or pair.p_adjusted is None:
         if not difference.mean:
             return f"equal in each of {said[1]}"
@@ -109,7 +73,7 @@ def _alone(result: ArmResult, others: int, ended: bool) -> str:
     silent = (
         f" The other {'arm has' if others == 1 else 'arms have'} no result{'' if ended else ' yet'}." if others else ""
     )
-    return f"{result.name} has a hypervolume of {spread(volume)}, {seeds}.{silent}"
+    return f"{result.name} has a hypervolume of {spread(volume.mean, volume.half_width)}, {seeds}.{silent}"
 
 
 def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mapping[str, float], ended: bool) -> str:

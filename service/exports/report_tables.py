@@ -9,6 +9,7 @@ from typing import Any
 from service.answers import front_ids
 from service.contract.metrics import described
 from service.contract.palette import arm_style
+from service.contract.writing import duration, number, percent, setting, spread
 from service.figures.labels import varied_keys
 from service.figures.style import title_of
 from service.store.views import StudyView
@@ -24,29 +25,6 @@ MARKS = {
     "cross": "✚",
     "hexagon": "⬢",
 }
-
-
-def number(value: Any) -> str:
-    """Three significant digits; what is missing is a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
-
-
-def interval(mean: float | None, half_width: float | None) -> str:
-    return number(mean) if half_width is None else f"{number(mean)} ± {half_width:.2g}"
-
-
-def duration(seconds: float | None) -> str:
-    """3 m 12 s."""
-    if seconds is None:
-        return "–"
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} m {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} m"
 
 
 def _arm(name: str, colour: str, symbol: str) -> str:
@@ -81,10 +59,10 @@ def arms_table(comparison: dict[str, Any]) -> str:
                 f"{arm['counts']['finished']}/{arm['counts']['planned']}",
                 str(arm["counts"]["failed"]),
                 str(arm["counts"]["collapsed"]),
-                interval(arm["hypervolume"]["mean"], arm["hypervolume"]["half_width"]),
+                spread(arm["hypervolume"]["mean"], arm["hypervolume"]["half_width"]),
                 *(number(arm["best"][metric]) for metric in metrics),
                 duration(arm["training_seconds"]),
-                f"{arm['front_share']:.0%}",
+                percent(arm["front_share"]),
             ]
         )
         + "</tr>"
@@ -93,7 +71,7 @@ def arms_table(comparison: dict[str, Any]) -> str:
     seeds = comparison["seeds"]
     spread = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
     point = ", ".join(
-        f"{described(axis['metric']).label} {number(axis['reference'])} {described(axis['metric']).unit}".strip()
+        f"{described(axis['metric']).label} {setting(axis['reference'])} {described(axis['metric']).unit}".strip()
         for axis in comparison["objectives"]
     )
     note = f"Hypervolume: {spread}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
@@ -119,7 +97,7 @@ def trials_table(view: StudyView) -> str:
             f"<tr>{_arm(trial.planned.arm, *styles[trial.planned.arm])}<td>{trial_id}</td>"
             f"<td{' class=bad' if trial.reason else ''}>{escape(words[:200])}</td>"
             f"<td>{'on the front' if trial_id in on_front else ''}</td>"
-            + _cells([str(trial.planned.seed), *(number(trial.planned.config.get(key)) for key in keys)])
+            + _cells([str(trial.planned.seed), *(setting(trial.planned.config.get(key)) for key in keys)])
             + _cells([number(trial.metrics.get(metric)) for metric in metrics])
             + f'<td class="num">{duration(trial.training_seconds)}</td></tr>'
         )

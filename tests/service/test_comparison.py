@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from service.analysis import Axis, Point, baseline_of, compare, pairs_of
 from service.analysis.cost import Spent, cost_curve, cost_to_reach
 from service.analysis.paired import holm, paired
-from service.analysis.verdict import duration, number, spread, verdict
+from service.analysis.verdict import verdict
 from service.comparison import comparison_answer
 from service.contract.events import StudyState
 from service.contract.parsing import check_study
+from service.contract.writing import duration, number, setting, spread
 from service.overlay import Overlay
 from service.store.database import Event, StudyRow
 from service.store.views import StudyView
@@ -205,8 +206,11 @@ def test_the_baseline_is_by_hand_then_the_largest_plan() -> None:
 
 
 def test_numbers_have_three_digits_and_times_have_units() -> None:
-    assert [number(v) for v in (0.5, 12.345, -3.0, 0.0, 1234.5)] == ["0.500", "12.3", "−3.00", "0", "1234"]
-    assert spread(paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 2.0}).difference, sign=True) == "−0.500 ± 6.353"
+    assert [number(v) for v in (0.5, 12.345, -3.0, 0.0, 1234.5)] == ["0.500", "12.3", "−3.00", "0", "1,230"]
+    assert [number(v) for v in (None, 1e-5, 0.9996, 99.96)] == ["–", "1e−05", "1.00", "100"]
+    assert spread(-0.5, 6.35310) == "−0.500 ± 6.353" and spread(65.3, 0.001) == "65.3 ± 0.001"
+    assert (spread(2.0, None), spread(None, None), spread(2.0, 0.0)) == ("2.00", "–", "2.00 ± 0.00")
+    assert [setting(v) for v in (0.00012345, 128, "adam", True, None)] == ["0.000123", "128", "adam", "True", "–"]
     assert [duration(s) for s in (0.25, 9.96, 61, 3700)] == ["0.2 s", "10 s", "1 m 01 s", "1 h 01 m"]
 
 

@@ -16,7 +16,7 @@ from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
 from service.exports.report import filled, is_empty, report, script_json
-from service.exports.report_tables import MOST_TRIALS, duration, number
+from service.exports.report_tables import MOST_TRIALS
 from service.exports.tables import kind_of, reports_table, table_of, trials_table
 from service.exports.whole import whole
 from service.exports.words import listed, plural, settings_words, value_words
@@ -180,11 +180,6 @@ def test_a_figure_without_values_is_empty() -> None:
     assert is_empty({"data": []}) and is_empty({"data": [{"x": [None]}]})
     assert not is_empty({"data": [{"x": []}, {"x": [0.0]}]})
     assert not is_empty({"data": [{"dimensions": []}]})
-
-
-def test_numbers_have_three_digits_and_times_their_units() -> None:
-    assert [number(value) for value in (0.12345, 12345.6, None, True, "sum")] == ["0.123", "12,346", "–", "True", "sum"]
-    assert [duration(s) for s in (None, 1.5, 192, 3720)] == ["–", "1.5 s", "3 m 12 s", "1 h 02 m"]
 
 
 def test_settings_are_read_aloud() -> None:
