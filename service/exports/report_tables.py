@@ -69,12 +69,14 @@ def arms_table(comparison: dict[str, Any]) -> str:
         for arm in comparison["arms"]
     ]
     seeds = comparison["seeds"]
-    spread = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
+    over_seeds = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
     point = ", ".join(
         f"{described(axis['metric']).label} {setting(axis['reference'])} {described(axis['metric']).unit}".strip()
         for axis in comparison["objectives"]
     )
-    note = f"Hypervolume: {spread}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
+    note = (
+        f"Hypervolume: {over_seeds}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
+    )
     table = _table("Arms", [*heads, "Training", "Front share"], rows)
     return f'{table}<p class="note muted">{escape(note)}</p>'
 

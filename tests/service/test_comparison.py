@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.analysis import Axis, Point, baseline_of, compare, pairs_of
@@ -117,6 +117,7 @@ def test_nothing_spent_is_no_curve() -> None:
     assert cost_curve([], AXES, ordered=False).mean == []
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 9), st.floats(0, 3)), min_size=1, max_size=40))
 def test_hypervolume_never_falls_with_more_trials(trials: list[tuple[int, float, float]]) -> None:
     seeds = {seed for seed, _, _ in trials}
