@@ -36,8 +36,9 @@ datasets:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends dataset-fashion-mnist >/dev/null; \
 	fi
 
+# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser.
 test: install browser datasets check
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)

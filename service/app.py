@@ -42,7 +42,7 @@ class BodyLimit:
         self._app, self._settings = app, settings
 
     def _limit(self, path: str) -> int:
-        if path.endswith("/reports"):
+        if path.endswith(("/reports", "/latent-map.json")):
             return self._settings.max_report_bytes
         is_artifact = "/trials/" in path and "/artifacts/" in path
         return self._settings.max_artifact_bytes if is_artifact else self._settings.max_study_bytes
@@ -133,7 +133,7 @@ def create_app(settings: Settings) -> FastAPI:
             stopping.set()
             parts.wake.close()
             parts.launcher.stop()
-            warming.join(timeout=10)
+            warming.join(timeout=2)
             parts.store.close()
 
     app = FastAPIOffline(title="Paretoscope", version="0.1.0", lifespan=lifespan, redoc_url=None)

@@ -14,6 +14,7 @@ from service.contract.expansion import searched_keys
 from service.contract.weightings import BY_HAND
 from service.store.views import StudyView
 
+DIFFERENT = "These studies were measured on different data: their arms are shown side by side, not compared."
 OVER = (TrialState.FINISHED, TrialState.FAILED)
 
 
@@ -46,6 +47,7 @@ def _pair_answer(pair: Pair, seconds: dict[str, float], tests: int) -> dict[str,
         "p_adjusted": pair.p_adjusted,
         "effect_size": test.effect_size,
         "shown": pair.shown,
+        "whole": pair.whole,
         "words": pair_words(pair, seconds, tests),
         "reach": {**reach._asdict(), "seconds": reach.seconds._asdict()},
     }
@@ -70,14 +72,17 @@ def _compare(view: StudyView) -> dict[str, Any]:
         arm.name: sum(t.training_seconds or 0.0 for t in trained if t.planned.arm == arm.name) for arm in study.arms
     }
     baseline = baseline_of(results, {name: each["planned"] for name, each in counts.items()}, by_hand)
-    pairs = pairs_of(results, baseline, spent, axes, searched)
+    whole = [name for name, each in counts.items() if each["finished"] + each["failed"] == each["planned"]]
+    # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
+    pairs = pairs_of(results, baseline, spent, axes, searched, whole) if view.alike else []
+    said = verdict(results, pairs, seconds, view.state.is_ended()) if view.alike else DIFFERENT
     return {
         "study": view.id,
         "state": view.state.value,
         "seeds": len(study.seeds),
         "objectives": [axis._asdict() for axis in axes],
         "baseline": baseline,
-        "verdict": verdict(results, pairs, seconds, view.state.is_ended()),
+        "verdict": said,
         "arms": [
             {
                 "name": result.name,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from service.contract.errors import NotFound
 from service.contract.events import StudyState, TrialState
 from service.contract.expansion import count_trials
 from service.contract.study import Arm, Study
@@ -161,16 +163,23 @@ class Estimates:
     def __init__(self, store: Store, views: Views) -> None:
         self._store, self._views = store, views
         self._past: dict[tuple[str, int], Past] = {}
+        self._lock = threading.Lock()
 
     def cost(self, study: Study) -> Cost:
         rows = self._store.list_studies(StudyState.FINISHED, LATEST, None)
-        return estimate(study, [self._read(row.id) for row in rows if row.spec["data"]["name"] == study.data.name])
+        wanted = [row.id for row in rows if row.spec["data"]["name"] == study.data.name]
+        found = [self._read(study_id) for study_id in wanted]
+        return estimate(study, [past for past in found if past is not None])
 
-    def _read(self, study_id: str) -> Past:
-        with self._views.read(study_id) as view:
-            key = (study_id, view.seq)
-            if key not in self._past:
-                while len(self._past) >= KEPT:
-                    del self._past[next(iter(self._past))]
-                self._past[key] = past_of(view)
-            return self._past[key]
+    def _read(self, study_id: str) -> Past | None:
+        try:
+            with self._views.read(study_id) as view:
+                key = (study_id, view.seq)
+                past = self._past.get(key) or past_of(view)
+        except NotFound:  # deleted in the meantime
+            return None
+        with self._lock:
+            self._past[key] = past
+            while len(self._past) > KEPT:
+                del self._past[next(iter(self._past))]
+        return past

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from pydantic import PrivateAttr
+
 from service.contract.events import StudyState
 from service.contract.study import Arm, Study
 from service.store.views import StudyView
@@ -32,6 +34,8 @@ class Overlay(StudyView):
         names = _names(views)
         self.study = _merged([view.study for view in views], names)
         self.alike = all(view.study.data == first.study.data for view in views)
+        attacks = [view.study.evaluation.attacks for view in views]
+        self.attacked_alike = all(each == attacks[0] for each in attacks if each)
         self.trials, self.ended = {}, []
         for view, name in zip(views, names, strict=True):
             for trial_id, trial in view.trials.items():
@@ -48,6 +52,16 @@ def _names(views: Sequence[StudyView]) -> list[str]:
     """Studies by name; by name and id where names are the same."""
     counts = Counter(view.study.name for view in views)
     return [v.study.name if counts[v.study.name] == 1 else f"{v.study.name} ({v.id})" for v in views]
+
+
+class MergedStudy(Study):
+    """A study that was never written: it reports whatever one of its parts does."""
+
+    _metrics: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def metrics(self) -> list[str]:
+        return self._metrics
 
 
 def _merged(studies: Sequence[Study], names: Sequence[str]) -> Study:
@@ -69,4 +83,7 @@ def _merged(studies: Sequence[Study], names: Sequence[str]) -> Study:
     ]
     seeds = list(dict.fromkeys(seed for study in studies for seed in study.seeds))
     update = {"name": " and ".join(names), "arms": arms, "seeds": seeds, "objectives": studies[0].objectives}
-    return richest.model_copy(update=update)
+    fields = {field: getattr(richest, field) for field in Study.model_fields}
+    merged = MergedStudy.model_construct(**{**fields, **update})
+    merged._metrics = list(dict.fromkeys(metric for study in studies for metric in study.metrics))
+    return merged

@@ -31,7 +31,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "=": operator.eq,
 }
-CONDITION = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
+CONDITION = re.compile(r"([^<>=!]+)(<=|>=|!=|<|>|=)(.+)")
 
 
 class Condition(NamedTuple):
@@ -61,12 +61,12 @@ def conditions(where: str) -> list[Condition]:
     """`accuracy > 0.9, weighting.beta <= 0.1`: all of them hold."""
     found = []
     for part in filter(str.strip, where.split(",")):
-        match = CONDITION.fullmatch(part)
+        match = CONDITION.fullmatch(part.strip())
         if match is None:
             raise refuse(
                 "where", f"{part.strip()!r} is no condition: write a key, one of {' '.join(OPERATORS)}, a value"
             )
-        found.append(Condition(*match.groups()))
+        found.append(Condition(*map(str.strip, match.groups())))
     return found
 
 

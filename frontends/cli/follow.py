@@ -13,7 +13,7 @@ from rich.text import Text
 from frontends.cli.display import comparison_table, objectives_line, progress_view
 from frontends.cli.plot import SHORTEST, ArmPoints, PlotAxis, front_plot
 from frontends.cli.terminal import out, print_json
-from frontends.client import StudyHandle
+from frontends.client import ClientError, StudyHandle
 from service.contract.palette import arm_style
 
 FRONT_EVERY = 1.0  # seconds, at least
@@ -54,7 +54,11 @@ class Watching:
         """Progress, front and verdict; size is the terminal's columns and rows."""
         begun = self._clock()
         if begun >= self._due and state["last_seq"] != self._seen:
-            self._front, self._verdict = self._study.front(), self._study.comparison()["verdict"]
+            try:
+                self._front, self._verdict = self._study.front(), self._study.comparison()["verdict"]
+            except ClientError as error:
+                if error.status:  # else the service is just starting again: what was seen last stays
+                    raise
             self._seen, took = state["last_seq"], self._clock() - begun
             self._due = begun + max(FRONT_EVERY, took / FRONT_SHARE)
         progress, verdict = progress_view(state, size[0]), Text(self._verdict, style="bold")

@@ -17,6 +17,8 @@ export class Offline extends Error {
   }
 }
 
+const EARLY = 5000;
+const PATIENCE = 60_000;
 const watchers = new Set();
 let reachable = true;
 
@@ -30,27 +32,31 @@ function setReachable(now) {
 }
 
 let asking = null;
+let refused = false;
 
 /** A small form for the token; shared by all calls that wait for it. */
 function askForToken() {
   asking ??= new Promise((resolve) => {
-    const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, pattern: "[!-~]+" });
+    const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, pattern: "[!-:<-~]+" });
     const form = h(
       "form",
       { method: "dialog" },
       h("h2", {}, "This service needs its token"),
       h("p", { class: "muted" }, "It stands in PARETOSCOPE_TOKEN where the service was started."),
+      h("p", { class: "bad", role: "alert" }, refused ? "That token was refused." : ""),
       h("label", {}, "Token ", input),
       h("p", {}, h("button", { class: "primary" }, "Use this token")),
     );
     const dialog = h("dialog", { "aria-label": "Token" }, form);
-    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal()); // there is nothing to see without it
     form.addEventListener("submit", () => {
       const secure = location.protocol === "https:" ? "; Secure" : "";
       // Not encoded: the service compares the cookie as it stands, and the pattern leaves only what a cookie carries.
       document.cookie = `paretoscope_token=${input.value}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
       dialog.remove();
       asking = null;
+      refused = true; // should it ask again
+      window.early?.clear(); // asked without it
       resolve();
     });
     document.body.append(dialog);
@@ -59,7 +65,9 @@ function askForToken() {
   return asking;
 }
 
+/** What early.js asked for, while it is new: a page opened in the background may come to it much later. */
 function takeEarly(path) {
+  if (performance.now() > EARLY) window.early?.clear();
   const found = window.early?.get(path) ?? null;
   window.early?.delete(path);
   return found;
@@ -71,7 +79,8 @@ async function request(method, path, { body, type, headers = {} } = {}) {
     try {
       const sent = type ? { ...headers, "Content-Type": type } : headers;
       const asked = method === "GET" ? takeEarly(path) : null; // early.js may have asked already
-      answer = (await asked) ?? (await fetch(path, { method, body, headers: sent, credentials: "same-origin" }));
+      const signal = method === "GET" ? AbortSignal.timeout(PATIENCE) : undefined;
+      answer = (await asked) ?? (await fetch(path, { method, body, headers: sent, credentials: "same-origin", signal }));
     } catch {
       setReachable(false);
       throw new Offline();
@@ -87,6 +96,10 @@ async function request(method, path, { body, type, headers = {} } = {}) {
     }
     if (answer.status === 204) return null;
     const parsed = await answer.json().catch(() => null);
+    if (answer.ok && parsed === null) {
+      setReachable(false); // it broke off in the middle
+      throw new Offline();
+    }
     if (!answer.ok) throw new ApiError(answer.status, parsed);
     return parsed;
   }

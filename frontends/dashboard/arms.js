@@ -58,7 +58,7 @@ export class ArmsTable {
   }
 
   #make(arm) {
-    const head = h("th", { scope: "row" }, h("span", { class: "arm" }, swatch(this.looks.get(arm.name) ?? arm), arm.name));
+    const head = h("th", { scope: "row" }, h("span", { class: "arm", title: arm.name }, swatch(this.looks.get(arm.name) ?? arm), arm.name));
     return h("tr", {}, head, ...Array.from({ length: this.width - 1 }, () => h("td", { class: "num" })));
   }
 

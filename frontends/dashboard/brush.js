@@ -10,7 +10,7 @@ export class Brush {
   constructor() {
     const held = allChosen("brush");
     this.trials = held.length ? new Set(held) : null;
-    this.cleared = 0; // counts, so that figures know when to drop the box they drew
+    this.version = 1; // counts, so that figures drop what they drew themselves
     this.watchers = new Set();
     this.words = h("span", {});
     const clear = h("button", { type: "button", onclick: () => this.set(null) }, "Clear");
@@ -26,8 +26,7 @@ export class Brush {
   /** `trials` is a list of ids; none or empty clears. */
   set(trials) {
     const next = trials?.length ? new Set(trials) : null;
-    if (next === null && this.trials === null) return;
-    if (next === null) this.cleared += 1;
+    this.version += 1;
     this.trials = next;
     choose({ brush: next && next.size <= MOST_IN_ADDRESS ? [...next] : null });
     this.#show();

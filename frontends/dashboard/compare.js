@@ -89,7 +89,8 @@ class Follower {
   }
 
   again(panel) {
-    this.panels.get(panel.element).seq = -1;
+    const held = this.panels.get(panel.element);
+    Object.assign(held, { seq: -1, again: held.busy });
     this.#draw();
   }
 
@@ -124,8 +125,8 @@ class Follower {
       const { studies } = await readStudies(this.ids);
       if (studies.length) this.#learn(studies);
     } catch (error) {
-      if (error.status !== undefined) throw error;
-      // Lost: the banner says so, and the next round tries again.
+      // Lost, or in trouble: the next round tries again, and the banner says so where nothing answers.
+      if (error.status !== undefined) setText(document.getElementById("announce"), error.message);
     }
     this.#wait();
   }
@@ -139,11 +140,14 @@ class Follower {
         .refresh()
         .catch((error) => {
           setText(held.panel.note, error.message);
-          if (error.status === undefined) held.seq = -1;
+          held.seq = -1;
+          setTimeout(() => this.#draw(), EVERY);
         })
         .finally(() => {
-          held.busy = false;
-          if (held.seq !== this.seq && held.seq !== -1) this.#draw();
+          const more = held.again || (held.seq !== this.seq && held.seq !== -1);
+          if (held.again) held.seq = -1;
+          Object.assign(held, { busy: false, again: false });
+          if (more) this.#draw();
         });
     }
   }

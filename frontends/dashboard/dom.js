@@ -42,6 +42,7 @@ export function keyed(parent, items, keyOf, make, update) {
     }
     update(element, item);
     if (element === place) place = place.nextElementSibling;
+    else if (element.isConnected && parent.moveBefore) parent.moveBefore(element, place); // keeps the focus
     else parent.insertBefore(element, place);
   }
 }
@@ -72,7 +73,11 @@ export function confirmed({ label, question, yes, no, act }) {
       sure.disabled = keep.disabled = false;
     }
   });
-  box.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || ask.isConnected) return;
+    event.stopPropagation();
+    close();
+  });
   box.append(ask);
   return box;
 }

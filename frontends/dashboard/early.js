@@ -12,10 +12,10 @@
   const path = `/api${location.pathname.replace(/\/+$/, "")}`;
   const query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([key]) => "xyz".includes(key))).toString();
   const front = `${path}/figures/pareto-front${query ? `?${query}` : ""}`;
-  // Taken up by api.js; a failure is met there as if it had asked itself. The front goes first: all wait for one log.
+  // Taken up by api.js; a failure is met there as if it had asked itself. The comparison waits for the front: all read one log.
   const ask = (each) => fetch(each, { credentials: "same-origin" }).catch(() => null);
-  const asked = [front, path].map((each) => [each, ask(each)]);
-  const compared = asked[0][1].then(() => ask(`${path}/comparison`));
+  const asked = [path, front].map((each) => [each, ask(each)]);
+  const compared = asked[1][1].then(() => ask(`${path}/comparison`));
   window.early = new Map([...asked, [`${path}/comparison`, compared]]);
 
   const link = (rel, href, kind) => document.head.append(Object.assign(document.createElement("link"), { rel, href, ...kind }));

@@ -18,7 +18,11 @@ export function plotly() {
     const script = h("script", { src: "/assets/plotly.min.js" });
     requestAnimationFrame(() => setTimeout(() => document.head.append(script), 0));
     script.addEventListener("load", () => resolve(window.Plotly));
-    script.addEventListener("error", () => reject(new Error("plotly.js could not be loaded; is the plotly package installed?")));
+    script.addEventListener("error", () => {
+      loading = null; // the next drawing tries again
+      script.remove();
+      reject(new Error("plotly.js could not be loaded; is the plotly package installed?"));
+    });
   });
   return loading;
 }
@@ -71,6 +75,25 @@ function brushed(trace, trials) {
   return { ...trace, selectedpoints, unselected: { marker: { opacity: 0.08 } } };
 }
 
+const uids = new Map();
+
+/** The same for the same words, in letters that plotly can make a class of. */
+function uidOf(words) {
+  if (!uids.has(words)) uids.set(words, `trace${uids.size}`);
+  return uids.get(words);
+}
+
+/** Each trace by its name and kind, so that one hidden by the reader stays that one; a cleared brush frees the axes. */
+function named(traces, freed) {
+  const seen = new Map();
+  return traces.map((trace) => {
+    const kind = `${trace.name ?? ""}|${trace.mode ?? trace.type}`;
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    const axes = trace.type === "parcoords" && freed !== null ? { uirevision: freed } : {};
+    return { ...trace, ...axes, uid: uidOf(`${kind}|${seen.get(kind)}`) };
+  });
+}
+
 /** A ring round the open trial, wherever the figure has it. */
 function ringOf(traces, trial) {
   const empty = { type: "scatter", mode: "markers", x: [], y: [], hoverinfo: "skip", showlegend: false };
@@ -110,10 +133,11 @@ function withinAxes(plot) {
 
 /** Follows its box: plotly itself only follows the window, and the box also shrinks beside an open trial. */
 export function followSize(plot) {
-  let width = plot.clientWidth;
+  let size = `${plot.clientWidth} ${plot.clientHeight}`;
   new ResizeObserver(() => {
-    if (plot.clientWidth === width || plot.clientWidth === 0) return;
-    width = plot.clientWidth;
+    const now = `${plot.clientWidth} ${plot.clientHeight}`;
+    if (now === size || plot.clientWidth === 0) return;
+    size = now;
     if (window.Plotly && plot.data) window.Plotly.Plots.resize(plot);
   }).observe(plot);
 }
@@ -142,12 +166,14 @@ export class FigurePanel {
     followSize(this.plot);
   }
 
+  /** A refusal stands where the figure would; what is lost is asked for again by whoever called. */
   async refresh() {
-    this.figure = await get(this.address());
     try {
+      this.figure = await get(this.address());
       await this.draw();
     } catch (error) {
       setText(this.note, error.message);
+      if (!(error.status >= 400 && error.status < 500)) throw error;
     }
   }
 
@@ -165,7 +191,10 @@ export class FigurePanel {
     setAttr(this.subtitle, "title", layout.meta?.subtitle);
     if (layout.meta?.height) this.plot.parentElement.style.setProperty("--needs", `${layout.meta.height}px`);
     setAttr(this.plot, "aria-label", summary(this.title, this.figure));
-    if (!window.Plotly && !this.unsketch) this.unsketch = sketch(this.plot.parentElement, this.figure);
+    if (!window.Plotly) {
+      this.unsketch?.();
+      this.unsketch = sketch(this.plot.parentElement, this.figure);
+    }
     const said = empty ? layout.meta?.empty || "Points appear with the first reports." : "";
     if (empty || this.unsketch) setText(this.note, said);
     const Plotly = await plotly();
@@ -173,9 +202,9 @@ export class FigurePanel {
     const trials = this.brush?.trials ?? null;
     const ring = ringOf(data, this.trial);
     const traces = [...data.map((trace) => brushed(lit(trace), trials)), ...(ring ? [ring] : [])];
-    const dropped = this.brush?.cleared && trials === null ? { selections: [] } : {};
-    const drawn = { ...themed(empty ? blank(layout) : layout), ...dropped, selectionrevision: this.brush?.cleared ?? 0 };
-    await Plotly.react(this.plot, traces, drawn, this.#config(data));
+    const version = this.brush?.version ?? 1;
+    const drawn = { ...themed(empty ? blank(layout) : layout), selections: [], selectionrevision: version };
+    await Plotly.react(this.plot, named(traces, trials === null ? version : null), drawn, this.#config(data));
     this.unsketch?.();
     this.unsketch = null;
     if (!this.listens) this.#listen();
@@ -201,8 +230,9 @@ export class FigurePanel {
       this.brush.set([...new Set(event.points.map(idOf).filter(Boolean))]);
     });
     this.plot.on("plotly_deselect", () => this.brush.set(null));
-    this.plot.on("plotly_restyle", () => {
-      if (this.plot.data[0]?.type === "parcoords") this.brush.set(withinAxes(this.plot));
+    this.plot.on("plotly_restyle", ([changes]) => {
+      const brushed = Object.keys(changes).some((key) => key.includes("constraintrange"));
+      if (brushed && this.plot.data[0]?.type === "parcoords") this.brush.set(withinAxes(this.plot));
     });
   }
 }

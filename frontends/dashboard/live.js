@@ -18,7 +18,7 @@ export class Live {
     this.path = studyPath(study.id);
     this.onStudy = onStudy;
     this.onGone = onGone;
-    this.latest = study.last_seq;
+    this.latest = this.studySeq = study.last_seq;
     this.ended = ENDED.includes(study.state);
     this.panels = [];
     this.lastRun = -Infinity;
@@ -31,7 +31,7 @@ export class Live {
   }
 
   add(panel) {
-    Object.assign(panel, { seq: -1, asked: 0, inView: !panel.element });
+    Object.assign(panel, { seq: -1, busy: false, again: false, inView: !panel.element });
     this.panels.push(panel);
     if (panel.element) this.observer.observe(panel.element);
     this.#ask();
@@ -41,42 +41,62 @@ export class Live {
   /** Fetch this panel again although no event came: the reader asked for something else. */
   again(panel) {
     panel.seq = -1;
-    panel.asked += 1;
-    this.lastRun = -Infinity;
-    this.#ask();
+    if (panel.inView) this.#fetch(panel);
   }
 
   start() {
-    if (!this.ended) this.#listen();
+    if (!this.ended && !document.hidden) this.#listen();
     this.#schedulePoll(POLL);
     this.#ask();
   }
 
+  /** What a reader sees for the first time waits for no round. */
   #seen(entries) {
     for (const entry of entries) {
       const panel = this.panels.find((candidate) => candidate.element === entry.target);
       if (!panel) continue;
       panel.inView = entry.isIntersecting;
-      if (panel.inView && panel.seq < 0) this.#fetchFirst(panel);
+      if (panel.inView && panel.seq < 0) this.#fetch(panel);
     }
     this.#ask();
   }
 
-  /** What a reader sees for the first time waits for no round. */
-  async #fetchFirst(panel) {
-    const { asked } = panel;
-    panel.seq = this.latest;
+  /** One request of a panel at a time: an older answer never comes after a newer one. */
+  async #fetch(panel) {
+    if (panel.busy) {
+      panel.again ||= panel.seq < 0;
+      return;
+    }
+    panel.busy = true;
+    const seq = this.latest;
+    panel.seq = seq;
     try {
       await panel.refresh();
     } catch {
-      if (panel.asked === asked) panel.seq = -1; // the next round meets it, and says what is wrong
-      this.#schedulePoll(POLL_WHEN_LOST);
+      panel.seq = -1;
+      this.#retry();
     }
+    panel.busy = false;
+    if (!panel.again) return;
+    panel.again = false;
+    panel.seq = -1;
+    await this.#fetch(panel);
   }
 
+  /** Also when the study has ended: what a reader asked for still has to come. */
+  #retry() {
+    clearTimeout(this.retrying);
+    this.retrying = setTimeout(() => this.#ask(), POLL_WHEN_LOST);
+    this.#schedulePoll(POLL_WHEN_LOST);
+  }
+
+  /** A hidden page holds no connection: browsers allow six to one host, for all tabs together. */
   #wakeUp() {
-    if (document.hidden || this.ended) return;
-    this.#poll();
+    if (document.hidden) {
+      this.source?.close();
+      this.source = null;
+    } else if (this.ended) this.#ask();
+    else this.#poll();
   }
 
   #listen() {
@@ -119,6 +139,7 @@ export class Live {
   async #readStudy() {
     try {
       const study = await get(this.path);
+      if (study.last_seq < this.studySeq) return; // an older answer came late
       this.latest = Math.max(this.latest, study.last_seq);
       this.studySeq = study.last_seq;
       this.ended = ENDED.includes(study.state);
@@ -145,21 +166,15 @@ export class Live {
     if (document.hidden) return;
     this.running = true;
     this.lastRun = performance.now();
-    const due = this.panels.filter((panel) => panel.inView && panel.seq < this.latest);
     const seq = this.latest;
-    const rounds = due.map(async (panel) => {
-      const { asked } = panel;
-      await panel.refresh();
-      if (panel.asked === asked) panel.seq = seq;
-    });
-    if ((this.studySeq ?? -1) < seq && due.length) rounds.push(this.#readStudy());
-    const results = await Promise.allSettled(rounds);
+    const due = this.panels.filter((panel) => panel.inView && panel.seq < seq);
+    const rounds = due.map((panel) => this.#fetch(panel));
+    if (this.studySeq < seq) rounds.push(this.#readStudy().catch(() => this.#retry()));
+    await Promise.all(rounds);
     this.running = false;
     const took = performance.now() - this.lastRun;
     this.gap = this.warm ? Math.min(LONGEST_GAP, Math.max(GAP, 2 * took)) : GAP;
     this.warm = true; // the first round also waited for plotly.js
-    const failed = results.some((result) => result.status === "rejected");
-    if (!failed && this.panels.some((panel) => panel.inView && panel.seq < this.latest)) this.#ask();
-    if (failed) this.#schedulePoll(POLL_WHEN_LOST);
+    if (this.panels.some((panel) => panel.inView && panel.seq >= 0 && panel.seq < this.latest)) this.#ask();
   }
 }

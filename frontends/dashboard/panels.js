@@ -16,6 +16,7 @@ const keyOf = (figure, control) => (figure.name === "pareto-front" ? control.par
 function field(control, held, onChange) {
   if (control.kind === "number") {
     const input = h("input", { ...THRESHOLD, value: held ?? "" });
+    if (!input.checkValidity()) input.value = "";
     input.addEventListener("change", () => input.reportValidity() && onChange());
     return input;
   }
@@ -49,9 +50,12 @@ export function figurePanel(study, figure, { onPick, brush, again }) {
     again(panel);
   });
   const address = () => {
-    const changed = fields.some(({ control, input }) => input.value !== control.default);
+    const several = (control) => fields.filter((other) => other.control.param === control.param).length > 1;
     const query = new URLSearchParams();
-    if (changed) for (const { control, input } of fields) if (input.value) query.append(control.param, input.value);
+    for (const { control, input } of fields) {
+      if (input.value && (several(control) || input.value !== control.default)) query.append(control.param, input.value);
+    }
+    const changed = fields.some(({ control, input }) => input.value !== control.default);
     if (study.overlaid) query.set("studies", study.overlaid);
     return `${studyPath(study.id)}/figures/${figure.name}${query.size ? `?${query}` : ""}`;
   };

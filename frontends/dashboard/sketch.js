@@ -89,7 +89,7 @@ function colourOf({ color, colorscale, cmin = 0, cmax = 1 }, i) {
 }
 
 /** Names above the plot, as plotly's legend has them. */
-function drawLegend(pen, traces, left, ink) {
+function drawLegend(pen, traces, { left, right }, ink) {
   let at = left + 18;
   for (const trace of traces.filter((each) => each.name && each.showlegend !== false)) {
     const marks = trace.marker ?? {};
@@ -98,6 +98,7 @@ function drawLegend(pen, traces, left, ink) {
     pen.fillStyle = ink;
     pen.textAlign = "left";
     pen.fillText(trace.name, at + 22, 28);
+    if (at > right) return;
     at += 58 + pen.measureText(trace.name).width;
   }
 }
@@ -159,7 +160,7 @@ export function sketch(box, { data, layout }) {
   const pen = canvas.getContext("2d");
   pen.scale(sharp, sharp);
   drawAxes(pen, x, y, layout, area, colours());
-  drawLegend(pen, traces, area.left, colours().ink);
+  drawLegend(pen, traces, area, colours().ink);
   pen.beginPath();
   pen.rect(area.left, 0, area.right - area.left, area.bottom + 4);
   pen.clip();

@@ -40,8 +40,8 @@ class Verdict {
     setText(this.sentence, comparison.verdict);
     const failed = comparison.arms.reduce((sum, arm) => sum + arm.counts.failed, 0);
     if (failed === this.failed) return;
-    this.failed = failed;
     const { trials } = await get(`${this.path}/trials?state=failed&limit=1`);
+    this.failed = failed;
     setText(this.failures, `${plural(failed, "trial")} failed: ${trials[0]?.reason ?? "no reason was given"}`);
     this.link.hidden = false;
   }
@@ -99,7 +99,7 @@ export async function showStudy(page, id, showCrumbs) {
       { name: "spec", title: "Spec and methods", element: specPanel(study) },
     ],
     "More about this study",
-    () => panels.forEach((panel) => panel.draw()),
+    (name) => grouped.find((tab) => tab.name === name)?.panels.forEach((panel) => panel.draw()),
   );
   page.style.setProperty("--arms", study.arms.length); // their table and legends take height from the start
   page.replaceChildren(head.element, notice.element, grid(mainPanels), brush.element, arms.element, tabbed.element, drawer.element);

@@ -88,6 +88,11 @@ export class TrialDrawer {
 
   open(trial) {
     if (this.element.hidden) this.opener = document.activeElement;
+    if (this.trial !== trial) {
+      setText(this.heading, "Loading …");
+      for (const part of [this.state, this.links, this.facts, this.log]) part.replaceChildren();
+      this.shown = this.written = null;
+    }
     this.trial = trial;
     choose({ trial });
     this.element.hidden = false;
@@ -106,19 +111,26 @@ export class TrialDrawer {
 
   async refresh() {
     if (this.trial === null) return;
+    const asked = this.trial;
     let trial;
     try {
-      trial = await get(`${this.path}/trials/${encodeURIComponent(this.trial)}`);
+      trial = await get(`${this.path}/trials/${encodeURIComponent(asked)}`);
     } catch (error) {
       if (error.status !== 404) throw error;
+      if (asked !== this.trial) return;
       setText(this.heading, "There is no such trial");
       setText(this.state, error.message);
       return;
     }
     if (trial.id !== this.trial) return;
     this.shown = trial;
-    this.#write(trial);
-    this.#writeLinks(trial);
+    const { log, reports, ...rest } = trial;
+    const written = JSON.stringify(rest);
+    if (written !== this.written) {
+      this.#write(trial);
+      if (this.linked !== `${trial.id} ${trial.artifacts?.checkpoint}`) this.#writeLinks(trial);
+    }
+    this.written = written;
     this.#writeLog(trial);
     await this.#draw();
   }
@@ -130,6 +142,7 @@ export class TrialDrawer {
       ? h("a", { href: `${this.path}/trials/${encodeURIComponent(trial.id)}/checkpoint`, download: true }, `Weights (safetensors, ${size(bytes)})`)
       : h("span", { class: "muted" }, "No checkpoint");
     this.links.replaceChildren(copy, weights);
+    this.linked = `${trial.id} ${bytes}`;
   }
 
   #writeLog(trial) {

@@ -11,6 +11,7 @@ const STATES = ["planned", "running", "finished", "failed", "stopped", "collapse
 const MOST_CONFIG_COLUMNS = 4;
 const COLUMN_WIDTH = 94;
 const PAUSE = 300;
+const MOST_BRUSHED = 300;
 
 function stateOf(trial) {
   if (trial.state === "running" && trial.metrics.epoch) return `running, epoch ${trial.metrics.epoch}`;
@@ -126,7 +127,7 @@ export class TrialsTable {
     else if (state) query.set("state", state);
     if (this.where.value.trim()) query.set("where", this.where.value.trim());
     if (this.sort) query.set("sort", this.sort);
-    if (this.onlyBrushed.checked && this.brush.trials) for (const trial of [...this.brush.trials].slice(0, 300)) query.append("trial", trial);
+    if (this.onlyBrushed.checked && this.brush.trials) for (const trial of [...this.brush.trials].slice(0, MOST_BRUSHED)) query.append("trial", trial);
     return `${this.path}?${query}`;
   }
 
@@ -136,13 +137,19 @@ export class TrialsTable {
       found = await get(this.#address());
     } catch (error) {
       if (error.status !== 422) throw error;
+      if (error.details[0]?.path === "sort") {
+        this.sort = null; // of another study, or an old link
+        choose({ sort: null });
+        return this.refresh();
+      }
       setText(this.problem, capital(error.message));
       return;
     }
     setText(this.problem, "");
     this.#makeColumns(found.columns);
     keyed(this.body, found.trials, (t) => t.id, (t) => this.#make(t), (row, t) => this.#update(row, t));
-    const first = found.trials.length < found.total ? `first ${found.trials.length} of ` : "";
+    const brushed = this.onlyBrushed.checked && this.brush.trials?.size > MOST_BRUSHED ? `of the first ${MOST_BRUSHED} selected: ` : "";
+    const first = brushed + (found.trials.length < found.total ? `first ${found.trials.length} of ` : "");
     setText(this.count, `${first}${plural(found.total, "trial")}`);
     this.more.hidden = found.next === null;
     this.#markSort();
@@ -171,7 +178,8 @@ export class TrialsTable {
   #makeColumns(found) {
     const { columns, usual } = this.#available(found);
     this.menu.offer(columns, usual);
-    const wanted = new Set(this.menu.chosen.length ? this.menu.chosen : usual);
+    const known = this.menu.chosen.filter((name) => columns.some((column) => column.name === name));
+    const wanted = new Set(known.length ? known : usual);
     this.columns = [{ name: "arm", label: "Arm", value: (t) => t.arm }, ...columns.filter(({ name }) => wanted.has(name))];
     const names = this.columns.map((column) => column.name).join();
     if (names === this.columnNames) return;

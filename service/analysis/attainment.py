@@ -12,6 +12,7 @@ import numpy as np
 from service.analysis.fronts import Axis, Point
 
 LEVELS = (25, 50, 75)
+BEYOND = 0.05  # of the points' span: how far the box goes on behind the worst of them
 
 Place = tuple[float, float]
 
@@ -59,10 +60,13 @@ def surfaces(sets: Mapping[int, Sequence[Point]], axes: Sequence[Axis]) -> dict[
 
 
 def worst_corner(points: Sequence[Point], axes: Sequence[Axis]) -> Place:
-    """Where the box of these points ends on the bad side of both objectives."""
-    x, y = (
-        (max if axis.goal == "minimize" else min)(point.values[i] for point in points) for i, axis in enumerate(axes)
-    )
+    """Where the box ends on the bad side of both objectives: beyond the worst point, which attains something too."""
+
+    def end(values: Sequence[float], goal: str) -> float:
+        room = BEYOND * ((max(values) - min(values)) or abs(values[0]) or 1.0)
+        return max(values) + room if goal == "minimize" else min(values) - room
+
+    x, y = (end([point.values[i] for point in points], axis.goal) for i, axis in enumerate(axes))
     return x, y
 
 

@@ -32,6 +32,7 @@ class Pair(NamedTuple):
     paired: Paired
     p_adjusted: float | None  # over all arms of the study
     reach: Reach  # what the baseline spends until it has the arm's hypervolume
+    whole: bool  # all trials of both have ended; until then more trials decide, and nothing is tested
 
     @property
     def shown(self) -> bool:
@@ -99,13 +100,22 @@ def pairs_of(
     spent: Mapping[str, Sequence[Spent]],
     axes: Sequence[Axis],
     searched: Collection[str],
+    whole: Collection[str],
 ) -> list[Pair]:
-    """Every other arm with a result against the baseline, tests adjusted together."""
+    """Every other arm with a result against the baseline, tests adjusted together.
+
+    `whole` are the arms whose trials have all ended: hypervolume grows with the number of trials, so only these are
+    tested.
+    """
     base = next((result for result in results if result.name == baseline), None)
     if base is None:
         return []
     others = [result for result in results if result is not base and result.by_seed]
-    tests = [paired(result.by_seed, base.by_seed) for result in others]
+    complete = [base.name in whole and result.name in whole for result in others]
+    tests = [
+        test if is_whole else test._replace(p_value=None, effect_size=None)
+        for test, is_whole in zip((paired(r.by_seed, base.by_seed) for r in others), complete, strict=True)
+    ]
     adjusted = holm([test.p_value for test in tests])
     return [
         Pair(
@@ -113,9 +123,10 @@ def pairs_of(
             base.name,
             test,
             p,
-            cost_to_reach(spent[base.name], result.by_seed, axes, base.name in searched),
+            cost_to_reach(spent[base.name] if base.name in whole else [], result.by_seed, axes, base.name in searched),
+            is_whole,
         )
-        for result, test, p in zip(others, tests, adjusted, strict=True)
+        for result, test, p, is_whole in zip(others, tests, adjusted, complete, strict=True)
     ]
 
 

@@ -67,18 +67,17 @@ def _volume(spent: Sequence[Spent], chosen: np.ndarray[Any, Any], axes: Sequence
 
 def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> CostCurve:
     groups = by_seed(spent)
-    most = max((len(group) for group in groups.values()), default=0)
+    most = min((len(group) for group in groups.values()), default=0)  # as far as every seed has come
     curve = CostCurve([], [], [], [], [])
     if any(axis.reference is None for axis in axes):
         return curve
     for count in sorted({round(k) for k in np.geomspace(1, most, STEPS)}) if most else []:
         seconds, volumes = [], []
         for group in groups.values():
-            if len(group) >= count:
-                ways = orders(len(group), ordered)
-                ways = ways[:1] if count == len(group) else ways  # all of them: the order is no matter
-                seconds.append(np.mean([sum(group[i].seconds for i in way[:count]) for way in ways]))
-                volumes.append(float(np.mean([_volume(group, way[:count], axes) for way in ways])))
+            ways = orders(len(group), ordered)
+            ways = ways[:1] if count == len(group) else ways  # all of them: the order is no matter
+            seconds.append(np.mean([sum(group[i].seconds for i in way[:count]) for way in ways]))
+            volumes.append(float(np.mean([_volume(group, way[:count], axes) for way in ways])))
         mean, half, _ = mean_interval(volumes)
         curve.trials.append(count)
         curve.seconds.append(float(np.mean(seconds)))
@@ -98,8 +97,11 @@ def _until(group: Sequence[Spent], way: np.ndarray[Any, Any], target: float, axe
 
 
 def cost_to_reach(spent: Sequence[Spent], targets: Mapping[int, float], axes: Sequence[Axis], ordered: bool) -> Reach:
-    """What these trials cost until they have the target of their seed, mean over orders, then over seeds."""
-    groups = {seed: group for seed, group in by_seed(spent).items() if seed in targets}
+    """What these trials cost until they have the target of their seed, mean over orders, then over seeds.
+
+    A target of nothing is no target: every arm has that before it begins.
+    """
+    groups = {seed: group for seed, group in by_seed(spent).items() if targets.get(seed, 0.0) > 0}
     seconds, trials = [], []
     for seed, group in groups.items():
         if _volume(group, np.arange(len(group)), axes) >= targets[seed]:

@@ -40,6 +40,10 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def _is_share(name: str) -> bool:
+    return name == "accuracy" or (name.startswith("robust_") and name != "robust_images")
+
+
 def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
     """95 % intervals of one trial's metrics over test examples, the trained model given; not over trainings."""
     found: dict[str, tuple[float, float]] = {}
@@ -50,6 +54,6 @@ def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[flo
         count = metrics.get("robust_images" if name.startswith("robust_") else "test_examples")
         if error is not None:
             found[name] = (value - Z95 * error, value + Z95 * error)
-        elif count and (name == "accuracy" or (name.startswith("robust_") and name != "robust_images")):
+        elif _is_share(name) and count is not None and count > 0 and 0 <= value <= 1:
             found[name] = wilson(value, count)
     return found

@@ -16,7 +16,7 @@ LEVEL = 0.05
 class Paired(NamedTuple):
     """Arm minus baseline over the seeds both have; no test with one seed, or where all differences are the same."""
 
-    ratio: Interval  # arm / baseline per seed; none where a baseline is 0
+    ratio: Interval  # of the means, with the difference's interval as a share of the baseline's mean
     difference: Interval
     p_value: float | None  # two-sided paired t-test
     effect_size: float | None  # Hedges' g of the differences; two seeds are too few for its correction
@@ -26,9 +26,8 @@ def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     """Values by seed. g = (1 − 3/(4(n − 1) − 1))·mean/sd (Hedges 1981), t = √n·mean/sd."""
     seeds = [seed for seed in arm if seed in baseline]
     differences = [_difference(arm[seed], baseline[seed]) for seed in seeds]
-    ratios = [arm[seed] / baseline[seed] for seed in seeds if baseline[seed] > 0]
-    ratio = mean_interval(ratios if len(ratios) == len(seeds) else [])
-    found = Paired(ratio, mean_interval(differences), None, None)
+    difference = mean_interval(differences)
+    found = Paired(_ratio(difference, [baseline[seed] for seed in seeds]), difference, None, None)
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
     scale = max((abs(d) for d in differences), default=0.0)
@@ -39,6 +38,15 @@ def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     size = float(np.mean(differences)) / spread
     p_value = float(2 * stdtr(n - 1, -abs(size) * math.sqrt(n)))
     return found._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
+
+
+def _ratio(difference: Interval, baseline: Sequence[float]) -> Interval:
+    """Not the mean of ratios: one seed whose baseline is nearly nothing would decide it."""
+    base = float(np.mean(baseline)) if len(baseline) else 0.0
+    mean, half, seeds = difference
+    if mean is None or base <= 0:
+        return Interval(None, None, seeds)
+    return Interval(1 + mean / base, None if half is None else half / base, seeds)
 
 
 def _difference(own: float, other: float) -> float:

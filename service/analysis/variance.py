@@ -12,6 +12,7 @@ MOST_RESAMPLES, LEAST_RESAMPLES = 300, 100
 DRAWS = 300_000  # of trials in all, about: many trials need no more to be quick
 LEAST_TRIALS = 8
 MOST_BINS = 6
+MOST_LEVELS = 30  # of a number that are told apart one by one
 ARM = "arm"
 RIDGE = 1e-8
 MOST_PRODUCTS = 2_000_000  # numbers held at once
@@ -45,7 +46,8 @@ def levels_of(values: Sequence[Any]) -> tuple[Groups, bool]:
     """
     present = [value for value in values if value is not None]
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
-    binned = numeric and 2 * len(set(present)) > len(present)
+    # Many levels would also make the fit of the bootstrap as large as their square.
+    binned = numeric and (2 * len(set(present)) > len(present) or len(set(present)) > MOST_LEVELS)
     named: Sequence[Any] = values
     if binned:
         bins = min(MOST_BINS, max(2, len(present) // PER_BIN))

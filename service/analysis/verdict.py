@@ -14,7 +14,7 @@ def _share(ratio: Interval) -> str:
     """`97 % ± 2`."""
     mean, half, _ = ratio
     if mean is None:
-        return "some"
+        return "a share that cannot be told"
     return percent(mean) + ("" if half is None else f" ± {100 * half:.0f}" if half >= 0.01 else " ± under 1")
 
 
@@ -26,9 +26,11 @@ def test_words(pair: Pair, tests: int) -> str:
     """`−32.9 ± 12.1, paired t-test over 3 seeds, p = 0.004`; what is missing says why."""
     difference = pair.paired.difference
     if difference.seeds == 1:
-        return "one seed: no interval, no test"
+        return "one seed: no interval, no test" if pair.whole else "one seed, not all trials have ended: no test"
     sign = "+" if (difference.mean or 0.0) > 0 else ""
     said = [sign + spread(difference.mean, difference.half_width), f"{difference.seeds} seeds"]
+    if not pair.whole:
+        return ", ".join([*said, "not all trials have ended: no test"])
     if pair.paired.p_value is None or pair.p_adjusted is None:
         if not difference.mean:
             return f"equal in each of {said[1]}"

@@ -14,7 +14,7 @@ class MapFile(BaseModel):
     """Codes of the first test examples in the plane; every list has an entry per example."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    points: Annotated[int, Field(ge=1)]
+    points: Annotated[int, Field(ge=1, le=5000)]
     labels: list[Class] | None = Field(description="none: the data has no classes")
     predicted: list[Class] | None
     attack: Annotated[str, Field(max_length=100)] | None
@@ -32,4 +32,6 @@ class MapFile(BaseModel):
             listed = getattr(self, name)
             if listed is not None and len(listed) != self.points:
                 raise ValueError(f"{name} needs {self.points} entries, one per example, got {len(listed)}")
+        if self.method == "t-SNE" and self.perplexity is None:
+            raise ValueError("t-SNE needs its perplexity")
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 
 from service.artifacts import Artifacts
@@ -48,7 +48,7 @@ def _plotly() -> str:
 
 def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c")
 
 
 def is_empty(figure: dict[str, Any]) -> bool:

@@ -83,10 +83,9 @@ def _owner(view: StudyView, trial: str) -> tuple[str, str]:
 
 
 def _mapped(view: StudyView) -> list[str]:
-    """Trials that have a map, if all went well."""
-    seeds = view.study.mapped_seeds
+    """Trials that may have a map."""
     done = [(trial_id, t) for trial_id, t in view.trials.items() if t.state is TrialState.FINISHED]
-    return [trial_id for trial_id, t in done if t.planned.seed in seeds and t.planned.problem.name == "bottleneck"]
+    return [trial_id for trial_id, t in done if t.planned.problem.name == "bottleneck"]
 
 
 def _best(view: StudyView, artifacts: Artifacts) -> list[str]:

@@ -71,7 +71,8 @@ def _cell(view: StudyView, trials: Sequence[str], metric: str) -> Cell | None:
 def robustness_data(view: StudyView, x: str | None) -> RobustnessData:
     """Of each arm the configuration that is best by the criterion (x), both on the test split."""
     by = one_of(x, CRITERIA, "x", "clean")
-    attacks = [metric for metric in view.study.metrics if ATTACK.fullmatch(metric)]
+    # Laid over each other, studies may call different attacks by one name.
+    attacks = [metric for metric in view.study.metrics if ATTACK.fullmatch(metric) and view.attacked_alike]
     rows = [CLEAN, *attacks]
     found = []
     for arm in view.study.arms:
@@ -241,7 +242,10 @@ def draw_robustness(data: RobustnessData, revision: str) -> dict[str, Any]:
 
 
 def figure(asked: Asked) -> dict[str, Any]:
-    return draw_robustness(robustness_data(asked.view, asked.x), asked.revision)
+    drawn = draw_robustness(robustness_data(asked.view, asked.x), asked.revision)
+    if not asked.view.attacked_alike:
+        drawn["layout"]["meta"]["subtitle"] += " · these studies attack differently: only clean accuracy is shown"
+    return drawn
 
 
 def controls(view: StudyView) -> list[Control]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
+import orjson
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
@@ -27,10 +27,10 @@ def export(study_id: str, parts: PartsOf, format: Format = "csv", table: TableNa
     """A table as CSV or Parquet, a row per trial or per report; as JSON everything at once."""
     with parts.views.read(study_id) as view:
         stem = file_stem(view.study.name, study_id)
-        body = json.dumps(whole(view), ensure_ascii=False, allow_nan=False) if format == "json" else ""
+        everything = whole(view) if format == "json" else None
         found = table_of(view, table)
-    if format == "json":
-        return Response(body, media_type="application/json", headers=_named(f"{stem}.json"))
+    if everything is not None:
+        return Response(orjson.dumps(everything), media_type="application/json", headers=_named(f"{stem}.json"))
     headers = _named(f"{stem}-{table}.{format}")
     if format == "parquet":
         return Response(parquet_bytes(found), media_type=PARQUET, headers=headers)

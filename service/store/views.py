@@ -65,6 +65,7 @@ class StudyView:
     """A study as the log tells it. `seq` is the last event folded in."""
 
     alike = True  # every trial was measured on the same data
+    attacked_alike = True  # and under the same attacks
 
     def __init__(self, row: StudyRow) -> None:
         self.id = row.id
@@ -80,6 +81,7 @@ class StudyView:
         self.fruitless = 0
         self.seq = 0
         self.trials = {planned.id: TrialView(planned) for planned in expand(self.study)}
+        self.arms = {planned.id: planned.arm for planned in (t.planned for t in self.trials.values())}
         self.ended: list[str] = []  # trials in the order in which they ended
         self._memo: dict[str, Any] = {}
 
@@ -188,6 +190,11 @@ class Views:
                 entry = self._views.setdefault(study_id, entry)
                 while len(self._views) > KEPT_VIEWS:
                     self._views.popitem(last=False)
+            try:
+                self._store.study(study_id)
+            except NotFound:  # deleted while it was read: it must not stay as if it were there
+                self.forget(study_id)
+                raise
         lock, view = entry
         with lock:
             for event in self._store.read(study_id, after=view.seq):
@@ -207,9 +214,14 @@ class Views:
             self._views.pop(study_id, None)
 
     def trial_ids(self, study_id: str) -> dict[str, str]:
-        """Arm by trial id; needs no fold."""
-        with self.read(study_id) as view:
-            return {trial: t.planned.arm for trial, t in view.trials.items()}
+        """Arm by trial id, which no event changes: drivers need not wait for whoever reads the view just now."""
+        with self._lock:
+            entry = self._views.get(study_id)
+        if entry is None:
+            with self.read(study_id) as view:
+                return view.arms
+        self._store.study(study_id)
+        return entry[1].arms
 
 
 def public_trial(view: StudyView, trial_id: str, on_front: bool) -> dict[str, Any]:

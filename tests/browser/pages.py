@@ -61,8 +61,8 @@ class Watched:
     def check(self) -> None:
         """Nothing in the console but refusals a test provokes (the browser logs each 4xx), nothing from elsewhere."""
         refused = [text for text in self.complaints if "Failed to load resource" in text]
-        assert not [text for text in self.complaints if text not in refused]
-        assert self.refusals_expected or not refused
+        assert [text for text in self.complaints if text not in refused] == []
+        assert self.refusals_expected or not refused, refused
         assert self.hosts <= {self.own}
 
 

@@ -49,7 +49,7 @@ def test_a_link_holds_every_choice(alone: Running, finished: tuple[str, list[str
     wait_for_points(first, FRONT, 6)
     first.locator(f'[data-figure="{FRONT}"] select').first.select_option("accuracy")
     first.get_by_role("tab", name="Trials").click()
-    first.get_by_label("State").select_option("finished")
+    first.get_by_role("combobox", name="State").select_option("finished")
     first.get_by_label("Where").fill("seed = 1")
     rows = first.locator(".trials tbody tr")
     expect(rows).to_have_count(3)

@@ -66,6 +66,6 @@ def test_every_preset_finishes_with_every_trial(cluster: Running) -> None:
             failed = cluster.get(f"/api/studies/{study.id}/trials", state="failed", limit=1).json()["trials"]
             assert answer["state"] == "finished" and not failed, f"{name}: {answer['reason']} {failed}"
             assert answer["counts"]["finished"] == answer["counts"]["planned"] > 0, name
-            for figure in answer["figures"]:
+            for figure in [offered["name"] for offered in answer["figures"]]:
                 drawn = cluster.get(f"/api/studies/{study.id}/figures/{figure}")
                 assert drawn.status_code == 200, f"{name}: {figure} {drawn.text}"

@@ -94,3 +94,7 @@ def test_accuracies_carry_wilson_intervals_from_their_own_number_of_images() -> 
 def test_bits_carry_the_interval_of_their_standard_error() -> None:
     found = metric_intervals({"i_xz_bits": 3.0, "i_xz_bits_stderr": 0.1, "i_zy_bits": None, "i_zy_bits_stderr": None})
     assert found == {"i_xz_bits": pytest.approx((2.804, 3.196), abs=1e-3)}
+
+
+def test_a_share_that_is_none_has_no_interval() -> None:
+    assert metric_intervals({"accuracy": 97.0, "test_examples": 360.0, "robust_pgd": -1.0, "robust_images": 0.0}) == {}

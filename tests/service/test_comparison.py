@@ -69,9 +69,13 @@ def test_two_seeds_have_a_test_but_no_corrected_effect() -> None:
     assert found.p_value is not None and found.effect_size is None
 
 
-def test_a_ratio_needs_a_baseline_above_nothing() -> None:
-    assert paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 4.0}).ratio == (0.5, 0.0, 2)
-    assert paired({0: 1.0, 1: 2.0}, {0: 0.0, 1: 4.0}).ratio.mean is None
+def test_the_ratio_is_that_of_the_means() -> None:
+    found = paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 4.0})
+    assert found.ratio.mean == 0.5
+    assert found.ratio.half_width == pytest.approx((found.difference.half_width or 0) / 3)
+    almost_nothing = paired({0: 9.0, 1: 0.02}, {0: 10.0, 1: 0.001})
+    assert almost_nothing.ratio.mean == pytest.approx(9.02 / 10.001), "one seed near nothing does not decide it"
+    assert paired({0: 1.0}, {0: 0.0}).ratio.mean is None
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=8))
@@ -126,6 +130,15 @@ def test_hypervolume_never_falls_with_more_trials(trials: list[tuple[int, float,
     assert all(a <= b + 1e-9 for a, b in itertools.pairwise(mean))
 
 
+def test_a_curve_goes_as_far_as_every_seed_has_come() -> None:
+    trials = [spent(0, 1.0, 2, 1), spent(0, 1.0, 4, 3), spent(1, 1.0, 2, 1)]
+    assert cost_curve(trials, AXES, ordered=True).trials == [1]
+
+
+def test_a_target_of_nothing_is_no_target() -> None:
+    assert cost_to_reach([spent(0, 1.0, 2, 1)], {0: 0.0}, AXES, ordered=True)[2:] == (0, 0)
+
+
 def test_the_cost_to_reach_is_where_the_search_gets_there() -> None:
     trials = [spent(0, 1.0, 2, 1), spent(0, 2.0, 4, 3), spent(0, 4.0, 1, 1), spent(1, 1.0, 2, 1)]
     reach = cost_to_reach(trials, {0: 19.0, 1: 19.0, 2: 5.0}, AXES, ordered=True)
@@ -145,7 +158,9 @@ def trials_of(values: dict[str, list[float]]) -> list[tuple[str, str, int, Metri
     ]
 
 
-def said(values: dict[str, list[float]], ended: bool = True, seconds: dict[str, float] | None = None) -> str:
+def said(
+    values: dict[str, list[float]], ended: bool = True, seconds: dict[str, float] | None = None, whole: bool = True
+) -> str:
     arms = list(values)
     seeds = range(max(map(len, values.values())))
     trials = trials_of(values)
@@ -155,7 +170,7 @@ def said(values: dict[str, list[float]], ended: bool = True, seconds: dict[str, 
         for arm in arms
     }
     baseline = baseline_of(results, {arm: len(arms) - i for i, arm in enumerate(arms)}, arms[:1])
-    pairs = pairs_of(results, baseline, spending, AXES, ())
+    pairs = pairs_of(results, baseline, spending, AXES, (), arms if whole else arms[:1])
     return verdict(results, pairs, seconds or {arm: 10.0 * (i == 0) + i for i, arm in enumerate(arms)}, ended)
 
 
@@ -167,7 +182,7 @@ def test_no_difference_is_said_when_none_is_shown() -> None:
 
 def test_a_shown_difference_says_which_way() -> None:
     words = said({"manual β": [2.0, 2.1, 2.2], "MIB": [1.0, 1.1, 1.21]})
-    assert words.startswith("MIB reaches less: 52 % ± 6 of manual β’s hypervolume")
+    assert words.startswith("MIB reaches less: 53 % ± under 1 of manual β’s hypervolume")
     assert "p < 0.001" in words
     assert said({"manual β": [1.0, 1.1, 1.2], "MIB": [2.0, 2.1, 2.21]}).startswith("MIB reaches more: ")
 
@@ -181,6 +196,14 @@ def test_one_seed_has_no_interval_and_no_test() -> None:
 def test_differences_that_do_not_vary_are_not_tested() -> None:
     assert "(equal in each of 2 seeds)" in said({"manual β": [1.0, 2.0], "MIB": [1.0, 2.0]})
     assert "the same difference in each: no test" in said({"manual β": [1.0, 2.0], "MIB": [0.5, 1.5]})
+
+
+def test_nothing_is_tested_before_all_trials_have_ended() -> None:
+    words = said({"manual β": [2.0, 2.1, 2.2], "MIB": [1.0, 1.1, 1.21]}, whole=False)
+    assert (
+        words.startswith("MIB reaches 53 % ± under 1 of manual β’s") and "not all trials have ended: no test" in words
+    )
+    assert "p " not in words and "less" not in words
 
 
 def test_the_cost_of_the_grid_is_said() -> None:
@@ -279,6 +302,37 @@ def test_an_overlay_has_the_arms_of_all_under_the_names_of_their_studies() -> No
     assert answer["baseline"] == "s · manual β"
     assert {trial.partition("/")[0] for trial in both.trials} == {"s1", "s2"}
     assert next(iter(one.trials.values())).planned.arm == "manual β", "the studies themselves stay as they are"
+
+
+def test_studies_of_different_data_are_shown_but_not_compared() -> None:
+    one, two = view_of(), view_of(data={"name": "fashion-mnist"})
+    two.id = "s2"
+    for view in (one, two):
+        for trial in view.trials:
+            end(view, trial, 2.0, 1.0)
+    answer = comparison_answer(Overlay([one, two]))
+    assert answer["pairs"] == [] and answer["verdict"].startswith("These studies were measured on different data")
+    assert [arm["hypervolume"]["mean"] for arm in answer["arms"]] == [30.0] * 4
+
+
+def test_an_overlay_reports_what_any_of_its_studies_does() -> None:
+    attacked = view_of(evaluation={"attacks": [{"name": "pgd"}]})
+    estimated = view_of(evaluation={"estimators": ["infonce", "ksg", "mine"]})
+    metrics = Overlay([attacked, estimated]).study.metrics
+    assert {"robust_pgd", "i_xz_ksg_bits", "accuracy"} <= set(metrics)
+    assert len(metrics) == len(set(metrics))
+
+
+def test_a_cancelled_grid_is_not_tested_against_what_ran() -> None:
+    view = view_of()
+    first, *_, mib_0, mib_1 = view.trials
+    for trial, bits in ((first, 1.0), (mib_0, 2.0), (mib_1, 2.1)):
+        end(view, trial, 2.0, bits)
+    tell(view, "study_cancelled")
+    answer = comparison_answer(view)
+    (pair,) = answer["pairs"]
+    assert (pair["whole"], pair["shown"], pair["p_value"]) == (False, False, None)
+    assert "not all trials have ended: no test" in answer["verdict"]
 
 
 def test_studies_of_one_name_are_told_apart_by_their_ids() -> None:
