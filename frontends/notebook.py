@@ -29,6 +29,13 @@ def notebook_figure(figure: dict[str, Any], title: str) -> go.Figure:
     drawn = go.Figure(figure)
     subtitle = figure["layout"].get("meta", {}).get("subtitle", "")
     margin = {**figure["layout"].get("margin", {}), "t": TITLE_ROOM}
-    heading = {"text": title, "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top", "subtitle": {"text": subtitle}}
+    heading = {
+        "text": title,
+        "x": 0,
+        "xref": "paper",
+        "y": 0.97,
+        "yanchor": "top",
+        "subtitle": {"text": subtitle.replace("<", "&lt;")},
+    }
     drawn.update_layout(template="plotly_white", title=heading, margin=margin)
     return drawn

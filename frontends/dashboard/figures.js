@@ -115,7 +115,8 @@ function summary(title, figure) {
     if (trace.customdata) counts.set(trace.name, (counts.get(trace.name) ?? 0) + trace.customdata.length);
   }
   const arms = [...counts].map(([arm, count]) => `${arm}: ${count} trials`).join("; ");
-  return [title, said ?? arms, subtitle].filter(Boolean).join(". ");
+  const plain = arms.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"); // names as they were written
+  return [title, said ?? plain, subtitle].filter(Boolean).join(". ");
 }
 
 const isEmpty = (data) => data.every((trace) => !(trace.x ?? trace.dimensions?.[0]?.values)?.some?.((value) => value !== null));

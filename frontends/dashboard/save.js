@@ -8,7 +8,7 @@ const SIZE = { width: 900, height: 600 };
 /** What is drawn, on the page's colour, with title and subtitle: a file stands alone. */
 async function save(format, { figure, plot, filename, title }) {
   if (!figure || !window.Plotly || !plot.data) return;
-  const subtitle = figure.layout.meta?.subtitle ?? "";
+  const subtitle = (figure.layout.meta?.subtitle ?? "").replaceAll("<", "&lt;"); // plotly would read it as markup
   const head = { text: title, subtitle: { text: subtitle, font: { size: 11 } }, x: 0.01, xanchor: "left", y: 0.98, yanchor: "top", automargin: true };
   const margin = { ...plot.layout.margin, t: 96, l: 72 };
   const layout = { ...plot.layout, title: head, paper_bgcolor: colours().page, margin, width: undefined, height: undefined };

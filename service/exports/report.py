@@ -97,7 +97,7 @@ def _made(view: StudyView, now: datetime) -> str:
 
 def report(view: StudyView, artifacts: Artifacts | None, now: datetime | None = None) -> str:
     """The whole file as text."""
-    figures = {name: FIGURES[name].build(Asked(view, artifacts=artifacts)) for name in figures_of(view.study)}
+    figures = {name: FIGURES[name].drawn(Asked(view, artifacts=artifacts)) for name in figures_of(view.study)}
     drawn = {name: figure for name, figure in figures.items() if not is_empty(figure)}
     sections = "".join(_figure_section(name, figure) for name, figure in figures.items())
     comparison, found = comparison_answer(view), methods(view)

@@ -32,6 +32,7 @@ class ArmAttainment(NamedTuple):
 class AttainmentData(NamedTuple):
     axes: tuple[Axis, Axis]
     arms: list[ArmAttainment]
+    worst: Place  # where the box of all arms ends
 
 
 def sets_of(view: StudyView, points: Sequence[Point], arm: str) -> dict[int, list[Point]]:
@@ -54,18 +55,18 @@ def attainment_data(view: StudyView, x: str | None, y: str | None) -> Attainment
     points = points_of(candidates(view), axes)
     worst = worst_corner(points, axes) if points else (0.0, 0.0)
     arms = [arm_attainment(arm.name, sets_of(view, points, arm.name), axes, worst) for arm in view.study.arms]
-    return AttainmentData(axes, arms)
+    return AttainmentData(axes, arms, worst)
 
 
 def _line(places: Sequence[Place]) -> dict[str, Any]:
     return {"x": [short(x) for x, _ in places], "y": [short(y) for _, y in places]}
 
 
-def _band(arm: ArmAttainment, worst: Place | None) -> list[Place]:
+def _band(arm: ArmAttainment, worst: Place) -> list[Place]:
     """From the surface of a quarter and back along that of three quarters, or along the box where there is none."""
     if not arm.quarter:
         return []
-    back = arm.three_quarters[::-1] or ([worst] if worst else [])
+    back = arm.three_quarters[::-1] or [worst]
     return [*arm.quarter, *back]
 
 
@@ -110,14 +111,13 @@ def draw_attainment(data: AttainmentData, revision: str) -> dict[str, Any]:
     x, y = data.axes
     values = f"{title_of(x.metric)} %{{x:.3g}}<br>{title_of(y.metric)} %{{y:.3g}}"
     places = [place for arm in data.arms for place in (*arm.quarter, *arm.median)]
-    worst = worst_corner([Point("", "", 0, place) for place in places], data.axes) if places else None
     bands, lines = [], []
     for i, arm in enumerate(data.arms):
         hover = f"half of {arm.seeds} seeds attain<br>" if arm.seeds > 1 else "one seed attains<br>"
         lines += arm_traces(arm, i, hover + values + "<extra>%{fullData.name}</extra>")
         fill = {"fill": "toself", "fillcolor": arm_style(i)[0], "line": {"width": 0}, "opacity": 0.16}
         band = {"type": "scatter", "mode": "lines", "name": arm.name, "legendgroup": arm.name, "showlegend": False}
-        bands.append({**band, **_line(_band(arm, worst)), **fill, "hoverinfo": "skip"})
+        bands.append({**band, **_line(_band(arm, data.worst)), **fill, "hoverinfo": "skip"})
     drawing = layout(
         axis_layout(x.metric, [place[0] for place in places]),
         axis_layout(y.metric, [place[1] for place in places]),

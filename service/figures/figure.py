@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from service.artifacts import Artifacts
 from service.contract.study import Study
+from service.figures.style import escaped
 from service.store.views import StudyView
 
 Group = Literal["main", "cost", "sensitivity", "robustness", "curves", "weights", "codes", "runs"]
@@ -57,6 +58,10 @@ class Figure(NamedTuple):
     build: Callable[[Asked], dict[str, Any]]
     controls: Callable[[StudyView], list[Control]] = no_controls
     applies: Callable[[Study], bool] = always  # what metrics cannot tell
+
+    def drawn(self, asked: Asked) -> dict[str, Any]:
+        """What leaves the service: as built, with nothing in it that a user wrote and Plotly would read as markup."""
+        return escaped(self.build(asked), [arm.name for arm in asked.view.study.arms])
 
     def is_for(self, study: Study) -> bool:
         metrics = study.metrics

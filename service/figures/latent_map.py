@@ -15,7 +15,7 @@ from service.contract.study import Study
 from service.figures.figure import Asked, Control, Figure
 from service.figures.labels import labels_of
 from service.figures.style import layout
-from service.overlay import SEPARATOR
+from service.overlay import SEPARATOR, Overlay
 from service.store.views import StudyView
 
 MOST_TRIALS = 4
@@ -194,9 +194,18 @@ def figure(asked: Asked) -> dict[str, Any]:
     return draw_latent(data, asked.revision)
 
 
+def _choosable(view: StudyView) -> list[str]:
+    """Those of the seeds that get maps; in an overlay of all seeds, because its studies map different ones."""
+    mapped = _mapped(view)
+    if isinstance(view, Overlay) or not _has_maps(view.study):
+        return mapped
+    seeds = set(view.study.mapped_seeds)
+    return [trial for trial in mapped if view.trials[trial].planned.seed in seeds]
+
+
 def controls(view: StudyView) -> list[Control]:
-    labels = labels_of(view)
-    options = [(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}") for trial in _mapped(view)[:MOST_OPTIONS]]
+    labels, shown = labels_of(view), _choosable(view)[:MOST_OPTIONS]
+    options = [(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}") for trial in shown]
     return [Control("trial", "trial", "choice", [("", "best of each arm"), *options], "")]
 
 

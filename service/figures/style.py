@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from service.contract.metrics import described
@@ -9,6 +11,14 @@ from service.truth import Curve
 
 LOG_WHEN_RATIO = 20.0
 TRUTH_COLOUR = "#888888"  # readable on light and dark
+TEMPLATE = "hovertemplate"
+# Where Plotly reads markup, and which of it figures write there themselves.
+MARKUP = {"name": "", "legendgroup": "", "text": r"<br>|^<b>\d+</b>$", "ticktext": "<br>", TEMPLATE: "<br>|</?extra>"}
+SIGNS = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+# The figures' own first, then the signs of tags and entities; any other & is shown as it is.
+READ = {key: re.compile(f"{own or '(?!)'}|[<>]|&(?=#?\\w+;)") for key, own in MARKUP.items()}
+# `meta` is shown by the page, not by Plotly; the ticks of parallel coordinates Plotly draws as they are.
+AS_WRITTEN = ("meta", "dimensions")
 
 
 def short(value: float) -> float:
@@ -69,3 +79,36 @@ def truth_traces(curves: list[Curve], smallest_x: float | None = None) -> list[d
         }
         for curve in curves
     ]
+
+
+def _is_plain(words: list[Any]) -> bool:
+    """None of these labels has a sign that Plotly reads but for line breaks, seen at once: there may be thousands."""
+    together = "".join(filter(lambda each: isinstance(each, str), words)).replace("<br>", "")
+    return not any(sign in together for sign in SIGNS)
+
+
+def _literal(key: str, words: str) -> str:
+    return READ[key].sub(lambda found: SIGNS.get(found[0], found[0]), words)
+
+
+def escaped(figure: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The figure with the words of users shown as they were written: their `<b>`, `<a href>`, `%{x}` are no markup.
+
+    What is not the figures' own is escaped wherever it stands, so that a name which was cut to fit is too. Only in a
+    template nothing but the names tells whose `%{x}` it is; a name that is nothing else stays.
+    """
+    odd = [_literal(TEMPLATE, name) for name in names if "%{" in name and not re.fullmatch(r"%\{[^}]*\}?", name)]
+
+    def walked(key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: v if k in AS_WRITTEN else walked(k, v) for k, v in value.items()}
+        if isinstance(value, list) and (key in MARKUP or (value and isinstance(value[0], dict))):
+            return value if key == "text" and _is_plain(value) else [walked(key, each) for each in value]
+        if key not in MARKUP or not isinstance(value, str):
+            return value
+        words = _literal(key, value)
+        for name in odd if key == TEMPLATE else ():
+            words = words.replace(name, name.replace("%{", "%&#123;"))
+        return words
+
+    return {key: walked(key, part) for key, part in figure.items()}

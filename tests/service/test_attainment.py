@@ -140,9 +140,10 @@ def test_attainment_is_drawn_per_arm_within_the_box_of_all_trials() -> None:
         play(view, trial, bits(place))
     manual, mib = attainment_data(view, None, None).arms
     assert (manual.seeds, manual.corners) == (2, [(1, 1), (2, 2)])
-    assert manual.quarter == [(1, 1), (1, 1), (2, 1), (2, 2), (4, 2)], "the box ends at the worst of both arms: 4, 1"
-    assert manual.three_quarters == [(2, 1), (2, 1), (4, 1)]
-    assert mib.quarter == mib.median == mib.three_quarters == [(4, 1), (4, 3), (4, 3)]
+    # The worst of both arms is (4, 1), of spans 3 and 2: the box ends 5 % of them beyond it, at (4.15, 0.9).
+    assert manual.quarter == [(1, 0.9), (1, 1), (2, 1), (2, 2), (4.15, 2)]
+    assert manual.three_quarters == [(2, 0.9), (2, 1), (4.15, 1)]
+    assert mib.quarter == mib.median == mib.three_quarters == [(4, 0.9), (4, 3), (4.15, 3)]
 
 
 def test_a_collapsed_seed_counts_and_one_that_still_trains_does_not() -> None:
@@ -194,9 +195,27 @@ def test_only_seeds_that_both_arms_have_are_compared() -> None:
         play(view, trial, bits(place))
     data = difference_data(view, None, None, ())
     assert (data.arms, data.seeds, data.places) == (("manual β", "MIB"), [0], (0, 1))
-    assert data.rectangles == [], "both reach 2 bits, the box has no height"
+    # Both reach 2 bits, so the box ends 5 % of that below; (9, 9) is of a seed that MIB does not have.
+    assert data.rectangles == [Rectangle((1, 2), (2, 1.9), 1)]
     turned = difference_data(view, None, None, ("MIB",))
     assert (turned.arms, turned.places) == (("MIB", "manual β"), (1, 0))
+    assert turned.rectangles == [Rectangle((1, 2), (2, 1.9), -1)]
+
+
+def test_what_only_the_extreme_point_attains_is_a_difference() -> None:
+    grid = {"name": "fixed", "beta": {"grid": [0.1, 1.0]}}
+    view = bottleneck_of({**MANUAL, "weighting": grid}, MIB, seeds=[0, 1, 2])
+    for trial, place in zip(view.trials, [(1, 1)] * 3 + [(2, 3)] * 3 + [(1, 1)] * 3, strict=True):
+        play(view, trial, bits(place))
+    data = difference_data(view, None, None, ())
+    # (2, 3) is the worst of x and the best of y: what it adds lies right of it, down to the 1 bit that both reach.
+    assert data.rectangles == [Rectangle((2, 3), (2.05, 1), 3)]
+    drawn = draw_difference(data, "r")
+    areas = [(t["name"], t["x"], t["y"]) for t in drawn["data"] if t.get("fill")]
+    assert areas == [("manual β +3 of 3", [2, 2.05, 2.05, 2, None], [3, 3, 1, 1, None])]
+    assert drawn["layout"]["meta"]["summary"] == (
+        "manual β attains some trade-offs in up to 3 of 3 seeds more; MIB attains none in more seeds."
+    )
 
 
 def test_arms_without_a_common_seed_say_so() -> None:
@@ -214,7 +233,11 @@ def test_an_area_names_the_arm_and_its_seeds() -> None:
         play(view, trial, bits(place))
     drawn = draw_difference(difference_data(view, None, None, ()), "r")
     areas = [(t["name"], t["x"], t["y"]) for t in drawn["data"] if t.get("fill")]
-    assert areas == [("manual β +2 of 2", [1, 2, 2, 1, None], [3, 3, 1, 1, None])]
+    # The box ends at (2.05, 0.9). Right of x 2 one seed of MIB attains 3 bits too, and both attain 1.
+    assert areas == [
+        ("manual β +2 of 2", [1, 2, 2, 1, None], [3, 3, 0.9, 0.9, None]),
+        ("manual β +1 of 2", [2, 2.05, 2.05, 2, None], [3, 3, 1, 1, None]),
+    ]
     assert drawn["layout"]["meta"]["summary"] == (
         "manual β attains some trade-offs in up to 2 of 2 seeds more; MIB attains none in more seeds."
     )

@@ -15,7 +15,7 @@ from service.figures.figure import Asked
 from service.figures.latent_map import FIGURE, controls, draw_latent, latent_data
 from service.overlay import Overlay
 from service.store.views import StudyView
-from tests.service.studies import accuracy, bottleneck_of, play
+from tests.service.studies import MIB, accuracy, bottleneck_of, play
 
 MAP = {
     "points": 4,
@@ -100,7 +100,13 @@ def test_points_are_coloured_by_class_open_when_misread_and_numbered(view: Study
 
 
 def test_codes_of_two_dimensions_without_classes_say_so(view: StudyView, artifacts: Artifacts) -> None:
-    bare = {"labels": None, "predicted": None, "attacked": None, "attack": None, "attacked_predicted": None}
+    bare: dict[str, Any] = {
+        "labels": None,
+        "predicted": None,
+        "attacked": None,
+        "attack": None,
+        "attacked_predicted": None,
+    }
     for trial in list(view.trials)[::2]:
         keep(artifacts, trial, method="codes", latent=2, perplexity=None, **bare)
     data = latent_data(view, artifacts)
@@ -128,6 +134,22 @@ def test_the_choice_lists_finished_trials_of_the_mapped_seeds(view: StudyView) -
         "MIB · seed 0",
     ]
     assert choice.default == ""
+
+
+def test_the_choice_of_an_overlay_has_the_mapped_seeds_of_all_its_studies(
+    view: StudyView, artifacts: Artifacts
+) -> None:
+    other = bottleneck_of(MIB, name="t", seeds=[2, 3], evaluation={"latent_map": {"points": 10, "seeds": [3]}})
+    other.id = "s2"
+    for trial in other.trials:
+        play(other, trial, accuracy(0.5))
+    overlay = Overlay([view, other])
+    last = [*other.trials][-1]
+    keep(artifacts, last, "s2")
+    (choice,) = controls(overlay)
+    assert [trial for trial, _ in choice.options] == ["", *overlay.trials]
+    assert choice.options[-1] == (f"s2/{last}", "t · MIB · seed 3"), "a seed that the first study does not have"
+    assert [plots[0].trial for plots in latent_data(overlay, artifacts).trials] == [f"s2/{last}"]
 
 
 def test_an_overlay_finds_the_maps_of_its_studies(view: StudyView, artifacts: Artifacts) -> None:

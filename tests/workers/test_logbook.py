@@ -56,7 +56,8 @@ def test_warnings_and_tracebacks_become_lines() -> None:
     assert lines[start + 1] == "Traceback (most recent call last):" and lines[-1] == "ValueError: a shape does not fit"
 
 
-def test_a_line_is_short_and_can_be_sent_as_utf_8() -> None:
+def test_a_line_is_short_and_can_be_sent_as_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own cannot send it either
     with Logbook() as book:
         log.info("%s", "x" * 2000)
         log.info("half a character \ud83d")
