@@ -201,6 +201,7 @@ class LocalRay:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process.pid, signal.SIGKILL)
             left = self._wait_for_end(left, 2.0)
+        self.process.poll()  # reaps it, had it ended between the last two looks
         if self.temp_dir.parent == Path(tempfile.gettempdir()):
             shutil.rmtree(self.temp_dir, ignore_errors=True)
 

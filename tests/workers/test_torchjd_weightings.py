@@ -205,7 +205,9 @@ def test_a_failing_solver_fails_its_member_alone(
     with caplog.at_level(logging.WARNING):
         both = cohorts.reports([bad, good])
     assert "loss_pred became non-finite in epoch 1, step 4" in both[0].failures["bad"]
-    assert [r.message for r in caplog.records] == ["mgda failed for member 0 in step 3: no solution"]
+    assert [r.message for r in caplog.records if r.name == torchjd_adapter.__name__] == [
+        "mgda failed for member 0 in step 3: no solution"
+    ]
     for a, b in zip(cohorts.reports([good]), both, strict=True):
         assert metrics(b, "good") == pytest.approx(metrics(a, "good"), rel=1e-5, abs=1e-6)
 
