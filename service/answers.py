@@ -50,9 +50,22 @@ def look(index: int) -> dict[str, str]:
     return {"colour": colour, "symbol": symbol}
 
 
-def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
+def _arms(view: StudyView) -> list[dict[str, Any]]:
     axes = objectives(view)
     points = points_of(candidates(view), axes)
+    return [
+        {
+            "name": arm.name,
+            **look(i),
+            "counts": view.counts(arm.name),
+            "progress": view.progress_of(arm.name),
+            "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
+        }
+        for i, arm in enumerate(view.study.arms)
+    ]
+
+
+def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "id": view.id,
         "name": view.study.name,
@@ -64,16 +77,7 @@ def study_answer(view: StudyView, with_spec: bool = True) -> dict[str, Any]:
         "counts": view.counts(),
         "progress": view.progress,
         "eta_seconds": view.eta_seconds(),
-        "arms": [
-            {
-                "name": arm.name,
-                **look(i),
-                "counts": view.counts(arm.name),
-                "progress": view.progress_of(arm.name),
-                "hypervolume": hypervolume([p for p in points if p.arm == arm.name], axes),
-            }
-            for i, arm in enumerate(view.study.arms)
-        ],
+        "arms": view.memo("arms", lambda: _arms(view)),
         "spark": view.memo("spark", lambda: spark(view)),
         "last_seq": view.seq,
     }

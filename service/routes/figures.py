@@ -38,6 +38,10 @@ def figure(
     """A figure of one study, or of several laid over each other; its controls say what the others choose."""
     found = named(name)
     with read_studies(parts, study_id, studies) as view:
-        drawn = found.drawn(Asked(view, x, y, z, tuple(trial or ()), tuple(arm or ()), parts.artifacts))
-    # Ten thousand points as they are: what FastAPI would do to every number of them takes longer than the figure.
-    return Response(orjson.dumps(drawn, option=orjson.OPT_SERIALIZE_NUMPY), media_type="application/json")
+        asked = Asked(view, x, y, z, tuple(trial or ()), tuple(arm or ()), parts.artifacts)
+        # Ten thousand points as they are: what FastAPI would do to every number of them takes longer than the figure.
+        body = view.memo(
+            f"figure {name} {asked.revision}",
+            lambda: orjson.dumps(found.drawn(asked), option=orjson.OPT_SERIALIZE_NUMPY),
+        )
+    return Response(body, media_type="application/json")

@@ -19,6 +19,7 @@ from service.contract.study import Study
 from service.store.database import Event, Store, StudyRow
 
 KEPT_VIEWS = 256
+MOST_MEMOS = 64
 T = TypeVar("T")
 
 
@@ -88,6 +89,8 @@ class StudyView:
     def memo(self, name: str, compute: Callable[[], T]) -> T:
         """What was computed from this state of the log already; the next event makes it old."""
         if name not in self._memo:
+            if len(self._memo) >= MOST_MEMOS:
+                self._memo.clear()
             self._memo[name] = compute()
         found: T = self._memo[name]
         return found

@@ -265,3 +265,19 @@ def test_a_restarted_service_tells_the_same_story(spec: dict[str, Any]) -> None:
 def test_no_error_left_a_traceback_in_the_log(service: Running) -> None:
     """Runs after the bad requests above, on the same service."""
     assert "Traceback" not in service.log()
+
+
+def test_a_figure_is_new_after_every_event(service: Running, spec: dict[str, Any]) -> None:
+    """It is kept for as long as the log stays as it is."""
+    study = submit(service, spec)["id"]
+    trials = service.get(f"/api/studies/{study}/trials").json()["trials"]
+    path = f"/api/studies/{study}/figures/pareto-front"
+
+    def points() -> int:
+        return sum(len(trace.get("customdata", [])) for trace in service.get(path).json()["data"])
+
+    send(service, study, {"uid": "start", "kind": "study_started"})
+    for i, trial in enumerate(trials[:3], 1):
+        metrics = {"epoch": 1, "i_xz_bits": float(i), "i_zy_bits": 1.0}
+        send(service, study, {"uid": f"r{i}", "kind": "report", "trial": trial["id"], "metrics": metrics})
+        assert (points(), points()) == (i, i)
