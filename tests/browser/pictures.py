@@ -47,7 +47,6 @@ def main() -> None:
         for picture in (
             Picture("dashboard", page),
             Picture("dashboard-dark", f"{page}?tab=trials&trial={trial}", "dark"),
-            Picture("dashboard-cost", page, height=1500),
             Picture("dashboard-phone", page, "dark", 390, 1180),
             Picture("new-study", "/new?preset=beta-vs-mib-digits&view=form"),
         ):
