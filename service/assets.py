@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from functools import lru_cache
+import importlib.util
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import Request
 from fastapi.responses import Response
 
+from service.contract.errors import NotFound
+
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+
+
+@cache
+def plotly_script() -> Path:
+    """plotly.js of the installed package, found without importing it."""
+    spec = importlib.util.find_spec("plotly")
+    if spec is None or spec.origin is None:
+        raise NotFound("the plotly package is not installed")
+    return Path(spec.origin).parent / "package_data" / "plotly.min.js"
 
 
 class Asset(NamedTuple):

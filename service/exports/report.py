@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -15,8 +14,8 @@ import orjson
 import yaml
 
 from service.artifacts import Artifacts
+from service.assets import plotly_script
 from service.comparison import comparison_answer
-from service.contract.errors import NotFound
 from service.contract.metrics import described
 from service.contract.study import Study
 from service.exports.methods import methods
@@ -39,11 +38,7 @@ def _variables() -> str:
 
 @cache
 def _plotly() -> str:
-    """plotly.js of the installed package, found without importing it."""
-    spec = importlib.util.find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise NotFound("the plotly package is not installed")
-    return (Path(spec.origin).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    return plotly_script().read_text(encoding="utf-8")
 
 
 def script_json(value: Any) -> str:

@@ -218,7 +218,9 @@ def draw_cost(data: CostData, revision: str) -> dict[str, Any]:
     if log:
         x |= {"type": "log", "dtick": 1 if max(costs) / min(costs) >= 300 else "D2"}
     y = {"title": {"text": "hypervolume"}, "zeroline": False, "automargin": True}
-    return {"data": [*dotted, *traces], "layout": layout(x, y, _subtitle(data), revision, summary=_summary(data))}
+    empty = "A curve begins with the first trial that has ended."
+    drawing = layout(x, y, _subtitle(data), revision, summary=_summary(data), empty=empty)
+    return {"data": [*dotted, *traces], "layout": drawing}
 
 
 def figure(asked: Asked) -> dict[str, Any]:

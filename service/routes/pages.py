@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import cache
 from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from service.assets import KINDS, answer
+from service.assets import KINDS, answer, plotly_script
 from service.contract.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
 
 DASHBOARD = Path(__file__).parent.parent.parent / "frontends" / "dashboard"
 A_DAY = "public, max-age=86400"
-
-
-@cache
-def plotly_script() -> Path:
-    """Found without importing plotly."""
-    spec = importlib.util.find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise NotFound("the plotly package is not installed")
-    return Path(spec.origin).parent / "package_data" / "plotly.min.js"
 
 
 @router.get("/")

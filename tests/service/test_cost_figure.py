@@ -127,3 +127,11 @@ def test_costs_far_apart_have_a_log_axis() -> None:
         ended(view, trial, seconds, 10, 1)
     assert draw_cost(cost_data(view, None), "r")["layout"]["xaxis"]["type"] == "log"
     assert "type" not in draw_cost(cost_data(view, "trials"), "r")["layout"]["xaxis"]
+
+
+def test_while_trials_report_but_none_has_ended_the_figure_says_what_it_waits_for() -> None:
+    view = bottleneck_of(MIB)
+    play(view, next(iter(view.trials)), [{"i_xz_bits": 2.0, "i_zy_bits": 1.0}], end="")
+    drawn = figure(Asked(view))
+    assert not any(trace["x"] for trace in drawn["data"])
+    assert drawn["layout"]["meta"]["empty"] == "A curve begins with the first trial that has ended."
