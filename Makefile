@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test bench check browser datasets pictures clean
+.PHONY: install demo test quick check scripts serve goldens bench browser datasets pictures clean
 
 install: .venv/installed
 
@@ -23,6 +24,31 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(MAKE) -s scripts
+
+# The page's scripts are served as they are written; TypeScript only reads them for mistakes.
+TYPESCRIPT := 5.9.3
+TYPESCRIPT_SHA512 := 8e5d6f6733c38a72ebf5e52ddc9feded5e8580d130f508ef04f772b33f4a7d00$\
+                     c3e357d0ac2d98e2f290762694a454f86d795bd511e12e9a7cc2d9ba3394e04b
+
+scripts:
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then \
+		echo "The page's scripts were not checked: there is no node on this machine."; \
+	elif ! test -e .typescript/$(TYPESCRIPT) && ! $(MAKE) -s .typescript/$(TYPESCRIPT).tgz; then \
+		echo "The page's scripts were not checked: TypeScript $(TYPESCRIPT) could not be fetched."; \
+	else \
+		$(MAKE) -s .typescript/$(TYPESCRIPT) && \
+		node .typescript/$(TYPESCRIPT)/package/lib/tsc.js -p frontends/dashboard/jsconfig.json; \
+	fi
+
+.typescript/$(TYPESCRIPT).tgz:
+	@mkdir -p .typescript
+	@npm pack --silent --prefer-offline --pack-destination .typescript typescript@$(TYPESCRIPT) >/dev/null
+	@mv .typescript/typescript-$(TYPESCRIPT).tgz $@
+
+.typescript/$(TYPESCRIPT): .typescript/$(TYPESCRIPT).tgz
+	@echo "$(TYPESCRIPT_SHA512)  $<" | sha512sum --check --quiet
+	@mkdir -p $@.part && tar -xzf $< -C $@.part && mv $@.part $@
 
 # As root on Debian the browser of the page tests is installed; elsewhere the tests say how to get one.
 browser:
@@ -40,6 +66,21 @@ datasets:
 test: install browser datasets check
 	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
+# The service's tests, without the fuzz of all routes, and those of the tree and its pages.
+quick: check
+	$(BIN)/pytest -n 2 --dist loadfile -q tests/service tests/golden tests/test_docs.py tests/test_readme.py \
+		tests/test_architecture.py tests/test_metric_names.py \
+		--ignore tests/service/routes/test_fuzz.py $(ARGS)
+
+# A service without Ray on PARETOSCOPE_HOME that starts again when its code changes; the page is read from disk anyway.
+serve: install
+	$(BIN)/uvicorn service.__main__:fresh_app --factory --port $(PORT) --timeout-graceful-shutdown 1 \
+		--reload --reload-dir service --reload-dir paretoscope
+
+# Writes the kept answers of the API anew; read the diff like code.
+goldens: install
+	PARETOSCOPE_GOLDENS=write $(BIN)/pytest tests/golden -q
+
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
@@ -47,4 +88,4 @@ pictures: install browser
 	$(BIN)/python -m tests.browser.pictures
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .typescript .mypy_cache .ruff_cache .pytest_cache

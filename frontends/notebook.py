@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from frontends.client import ClientError
+from frontends.connection import Answer, ClientError
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 TITLE_ROOM = 96  # pixels above the axes for title, subtitle and a line of legend
 
 
-def chosen(name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
+def chosen(name: str, figures: list[Answer]) -> Answer:
     """The figure of this name, else the only one whose name begins so."""
     names = [figure["name"] for figure in figures]
-    fitting = [found for found in names if found == name] or [found for found in names if found.startswith(name)]
+    fitting = [name] if name in names else [known for known in names if known.startswith(name)]
     if len(fitting) != 1:
-        words = f"fits {', '.join(fitting)}" if fitting else f"is no figure; known: {', '.join(names)}"
+        words = f"fits {', '.join(fitting)}" if fitting else f"is not a figure; known: {', '.join(names)}"
         raise ClientError(f"{name!r} {words}", 404)
     return figures[names.index(fitting[0])]
 
 
-def notebook_figure(figure: dict[str, Any], title: str) -> go.Figure:
+def notebook_figure(figure: Answer, title: str) -> go.Figure:
     """Plotly's white template under the figure's own layout."""
     import plotly.graph_objects as go  # half a second, only notebooks need it
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from service.app import create_app
 from service.settings import Settings
@@ -14,12 +16,17 @@ from service.settings import Settings
 class Server(uvicorn.Server):
     """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them."""
 
-    def handle_exit(self, sig: int, frame: object) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app = self.config.app
         parts = getattr(getattr(app, "state", None), "parts", None)
         if parts is not None:
             asyncio.get_running_loop().call_soon_threadsafe(parts.wake.close)
-        super().handle_exit(sig, frame)  # type: ignore[arg-type]
+        super().handle_exit(sig, frame)
+
+
+def fresh_app() -> FastAPI:
+    """What `make serve` builds anew when the code changes."""
+    return create_app(Settings())
 
 
 def main() -> None:

@@ -25,16 +25,19 @@ class Settings(BaseSettings):
         None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
     )
     ray_token: str | None = Field(None, description="Ray's authentication token")
-    ray_token_path: Path | None = Field(None, description="file with Ray's authentication token; goes before ray_token")
+    ray_token_path: Path | None = Field(
+        None, description="file with Ray's authentication token; takes precedence over ray_token"
+    )
     studies_at_once: int = Field(2, ge=1, description="studies that run together; the others wait in the queue")
     driver_attempts: int = Field(
         3, ge=1, description="starts in a row that finish no trial before a study whose driver dies is failed"
     )
-    max_study_bytes: int = Field(1_000_000, description="largest body of a request")
-    max_report_bytes: int = Field(16_000_000, description="largest body of a report batch")
-    max_artifact_bytes: int = Field(512_000_000, description="largest file of a trial: its weights, its latent map")
+    max_study_bytes: int = Field(1_000_000, description="largest body of a study")
+    max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
+    max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
     keep_free_bytes: int = Field(
-        2_000_000_000, description="files of trials are refused, not studies, when the home's disk would have less left"
+        2_000_000_000,
+        description="trial files (not studies) are refused when they would leave less free on the home's disk",
     )
 
     @property

@@ -27,7 +27,7 @@ class Running(NamedTuple):
     process: subprocess.Popen[bytes]
 
     def get(self, path: str, **params: Any) -> httpx.Response:
-        return httpx.get(self.url + path, params=params, timeout=30, trust_env=False)
+        return httpx.get(self.url + path, params=params or None, timeout=30, trust_env=False)
 
     def post(self, path: str, **arguments: Any) -> httpx.Response:
         return httpx.post(self.url + path, timeout=30, trust_env=False, **arguments)

@@ -1,12 +1,19 @@
-"""Who may import whom, proved in a fresh interpreter."""
+"""Who may import whom: in a fresh interpreter, and by every import that is written, also inside functions."""
 
 from __future__ import annotations
 
+import ast
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+ROOT = Path(__file__).parent.parent
 
 
 def modules_after(statement: str) -> set[str]:
@@ -19,10 +26,13 @@ def modules_after(statement: str) -> set[str]:
     ("room", "forbidden"),
     [
         ("service.app", {"torch", "ray", "workers", "frontends", "sklearn", "scipy", "plotly"}),
-        ("service.contract.parsing", {"torch", "ray", "fastapi", "sqlalchemy", "numpy", "service.store", "workers"}),
-        ("workers.driver", {"fastapi", "torch", "frontends", "service.store", "service.routes"}),
-        ("workers.training", {"ray", "fastapi", "sklearn", "torchvision", "frontends"}),
-        ("workers.artifacts", {"ray", "fastapi", "sklearn", "torchvision", "frontends", "service.artifacts"}),
+        (
+            "service.contract.study.parsing",
+            {"torch", "ray", "fastapi", "sqlalchemy", "numpy", "service.store", "workers"},
+        ),
+        ("workers.on_ray.driver", {"fastapi", "torch", "frontends", "service.store", "service.routes"}),
+        ("workers.training.loop", {"ray", "fastapi", "sklearn", "torchvision", "frontends"}),
+        ("workers.sending.files", {"ray", "fastapi", "sklearn", "torchvision", "frontends", "service.store.artifacts"}),
         ("frontends.client", {"torch", "ray", "fastapi", "service"}),
         ("frontends.cli.commands", {"torch", "ray", "fastapi", "sqlalchemy"}),
     ],
@@ -42,3 +52,194 @@ def test_the_service_is_imported_faster_than_torch() -> None:
 
     seconds("import service.app")
     assert min(seconds("import service.app") for _ in range(2)) < min(seconds("import torch") for _ in range(2))
+
+
+class Import(NamedTuple):
+    """One import of a module, by what it names: `from workers import data` imports `workers.data`."""
+
+    module: str
+    imported: str
+    for_types_only: bool
+
+    @property
+    def rooms(self) -> tuple[str, str]:
+        return _room(self.module), _room(self.imported)
+
+
+def _room(module: str) -> str:
+    """`workers.data.sets.toy` is in `workers.data`; a loose module of a package is a room of its own."""
+    return ".".join(module.split(".")[:2])
+
+
+def _of_package(name: str) -> bool:
+    return (ROOT / Path(*name.split("."))).is_dir() or (ROOT / Path(*name.split("."))).with_suffix(".py").is_file()
+
+
+def imports_of(module: str, text: str) -> Iterator[Import]:
+    """Every import in a module's text, wherever it stands."""
+    tree = ast.parse(text)
+    guarded = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: imports name the whole module"
+            within = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if _of_package(name) else str(node.module) for name in within]
+        else:
+            continue
+        yield from (Import(module, name, id(node) in guarded) for name in names)
+
+
+def imports_within(package: str) -> list[Import]:
+    found: list[Import] = []
+    for path in sorted((ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found += imports_of(module, path.read_text())
+    return found
+
+
+def test_an_import_is_seen_wherever_it_stands() -> None:
+    text = """
+from typing import TYPE_CHECKING
+from workers import data as datasets
+if TYPE_CHECKING:
+    import ray
+def f():
+    from workers.data.random_streams import Seeds, generator
+    import torch, ray.tune
+"""
+    seen = {(imported, types_only) for _, imported, types_only in imports_of("workers.x", text)}
+    assert seen == {
+        ("typing", False),
+        ("workers.data", False),
+        ("ray", True),
+        ("workers.data.random_streams", False),
+        ("torch", False),
+        ("ray.tune", False),
+    }
+
+
+def test_the_rooms_of_workers_have_an_order() -> None:
+    """`static_order` raises on a cycle and names it."""
+    above: dict[str, set[str]] = {}
+    for each in imports_within("workers"):
+        room, other = each.rooms
+        if other.startswith("workers.") and other != room and not each.for_types_only:
+            above.setdefault(room, set()).add(other)
+    order = list(TopologicalSorter(above).static_order())
+    assert order[-1] == "workers.run_study"
+    places = {room: order.index(f"workers.{room}") for room in ("data", "models", "measures", "problems", "training")}
+    assert sorted(places, key=lambda room: places[room]) == ["data", "models", "measures", "problems", "training"]
+
+
+def test_ray_is_imported_in_one_room() -> None:
+    """Also not for types, and nowhere in service and frontends, which reach it over HTTP."""
+    rooms = {
+        each.rooms[0]
+        for package in ("workers", "service", "frontends")
+        for each in imports_within(package)
+        if each.imported.partition(".")[0] == "ray"
+    }
+    assert rooms == {"workers.on_ray"}
+
+
+# What each room of the service may import; a reader of views and analysis reads no other reader.
+READERS = {"answers", "figures", "exports"}
+BELOW = {
+    "contract": set(),
+    "settings": {"contract"},
+    "store": {"contract"},
+    "views": {"contract", "store"},
+    "analysis": {"contract", "store", "views"},
+    **{reader: {"contract", "store", "views", "analysis"} for reader in READERS},
+    "launching": {"contract", "settings", "store", "views"},
+    "web": {"contract", "settings", "store", "views"},
+}
+BELOW["routes"] = set(BELOW)
+BELOW["app"] = set(BELOW)
+BELOW["__main__"] = set(BELOW)
+
+# The analysis that reads views; all else in that room is mathematics on plain values.
+ON_VIEWS = {"candidates", "compared", "trial_table"}
+
+
+def arrows(package: str) -> set[tuple[str, str]]:
+    """(module, room) of every import that crosses rooms of a package, types included."""
+    crossing = {(each.module, each.rooms[1]) for each in imports_within(package) if each.rooms[0] != each.rooms[1]}
+    return {(module, room) for module, room in crossing if room.startswith(f"{package}.")}
+
+
+def test_imports_of_the_service_go_one_way() -> None:
+    wrong = {
+        (module, room)
+        for module, room in arrows("service")
+        if room.removeprefix("service.") not in BELOW[_room(module).removeprefix("service.")]
+    }
+    assert not wrong
+
+
+# What each package may import of the others; `paretoscope` gives its version to all, and names of frontends to people.
+OUTSIDE = {
+    "paretoscope": {"frontends.client", "frontends.connection", "frontends.study"},
+    "service": {"paretoscope"},
+    "workers": {"service.contract", "paretoscope"},
+    "frontends": {"service.contract", "paretoscope"},
+}
+BY_NAME = {("frontends.cli.data", "workers.data")}  # what is here, and how to prepare the rest
+
+
+@pytest.mark.parametrize("package", sorted(OUTSIDE))
+def test_packages_meet_only_where_they_may(package: str) -> None:
+    """Wherever in a file an import stands, and for types too."""
+    met = {
+        (each.module, ".".join(each.imported.split(".")[:2]))
+        for each in imports_within(package)
+        if each.imported.partition(".")[0] in OUTSIDE.keys() - {package}
+    }
+    assert met, "there is something to look at"
+    allowed = {(module, room) for module, room in met if any(room.startswith(each) for each in OUTSIDE[package])}
+    assert met - allowed <= BY_NAME
+
+
+def test_the_contract_needs_pydantic_and_yaml_and_workers_no_fastapi() -> None:
+    needed = {each.imported.partition(".")[0] for each in imports_within("service/contract")}
+    assert needed - sys.stdlib_module_names - {"service", "paretoscope"} == {"pydantic", "pydantic_core", "yaml"}
+    workers = {each.imported.partition(".")[0] for each in imports_within("workers")}
+    assert not workers & {"fastapi", "starlette", "uvicorn", "sqlalchemy"}
+
+
+def test_every_room_of_the_service_has_its_place() -> None:
+    """A new room must say what it may import, and the readers must be there to be kept apart."""
+    rooms = {_room(module).removeprefix("service.") for module, _ in arrows("service")}
+    assert rooms <= set(BELOW)
+    assert READERS | {"views", "analysis", "routes", "app"} <= rooms
+
+
+def test_a_figure_imports_no_other_figure() -> None:
+    """What several of them need stands in `drawing`."""
+    figures = {f"service.figures.{path.stem}" for path in (ROOT / "service" / "figures").glob("*.py")}
+    figures -= {"service.figures.__init__", "service.figures.figure"}
+    assert len(figures) > 15
+    imports = [each for each in imports_within("service/figures") if each.module in figures]
+    assert imports and [(each.module, each.imported) for each in imports if each.imported in figures] == []
+
+
+def test_mathematics_reads_no_views() -> None:
+    readers = {
+        module for module, room in arrows("service") if (_room(module), room) == ("service.analysis", "service.views")
+    }
+    assert readers == {f"service.analysis.{name}" for name in ON_VIEWS}
+    within = {
+        each.module
+        for each in imports_within("service")
+        if _room(each.module) == "service.analysis" and each.imported in readers
+    }
+    assert within <= readers

@@ -15,77 +15,43 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import httpx
-
-from service.contract.errors import ParetoscopeError
-from service.contract.expansion import PlannedTrial, expand
-from service.contract.parsing import check_study
-from service.contract.study import Study
-from workers.reporting import Reporter
-from workers.searches.past import Past, past_of
+from service.contract.study.expansion import PlannedTrial, Slot, expand
+from service.contract.study.parsing import check_study
+from service.contract.study.study import Study
+from service.contract.wire.errors import NotFound, ParetoscopeError, Unavailable
+from workers.planning.past import Past, past_of
+from workers.sending.reporter import Reporter
+from workers.sending.study_client import StudyClient
 
 log = logging.getLogger("workers.run_study")
 
 DONE, FAILED, LOST = 0, 1, 3
-FETCH_SECONDS = 60.0
 LAST_EVENTS_SECONDS = 120.0
-PAGE = 1000
 
 
 class Work(NamedTuple):
     """What the log does not have yet, what it has of searches, and until when there is time (seconds since 1970)."""
 
     study: Study
-    trials: list[PlannedTrial]
+    trials: list[PlannedTrial | Slot]
     past: dict[str, Past]
     deadline: float | None
 
 
-def fetch(client: httpx.Client, study_id: str) -> Work:
+def fetch(client: StudyClient) -> Work:
     """The study, those of its trials that are neither finished nor failed, and what its searches know."""
-    answer = _get(client, f"/api/studies/{study_id}")
-    study = check_study(answer["spec"])
-    trials = list(_trials(client, study_id))
-    done = {t["id"] for t in trials if t["state"] in ("finished", "failed")}
-    started = answer.get("started_at")
-    begin = datetime.fromisoformat(started).timestamp() if started else time.time()
+    known = client.study()
+    study = check_study(known.spec)
+    trials = list(client.trials())
+    done = {trial.id for trial in trials if trial.state.is_over()}
+    begin = known.started_at.timestamp() if known.started_at else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
     left = [trial for trial in expand(study) if trial.id not in done]
     return Work(study, left, past_of(study, trials), deadline)
-
-
-def _trials(client: httpx.Client, study_id: str) -> Iterator[dict[str, Any]]:
-    after: str | None = None
-    while True:
-        query: dict[str, str | int] = {"limit": PAGE} if after is None else {"limit": PAGE, "after": after}
-        page = _get(client, f"/api/studies/{study_id}/trials", query)
-        yield from page["trials"]
-        after = page.get("next")
-        if after is None:
-            return
-
-
-def _get(client: httpx.Client, path: str, query: dict[str, str | int] | None = None) -> dict[str, Any]:
-    """The service may just be starting again: ask until it answers."""
-    deadline = time.monotonic() + FETCH_SECONDS
-    while True:
-        try:
-            answer = client.get(path, params=query)
-            if answer.status_code < 500:
-                answer.raise_for_status()
-                return dict(answer.json())
-        except httpx.TransportError:
-            if time.monotonic() > deadline:
-                raise
-        if time.monotonic() > deadline:
-            raise httpx.ConnectError(f"{path} answers {answer.status_code}")
-        time.sleep(0.5)
 
 
 def job_id(study_id: str) -> str:
@@ -98,15 +64,13 @@ def job_id(study_id: str) -> str:
 
 def drive(study_id: str, url: str, token: str | None) -> int:
     """Fetch, train, and say how it ended."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    reporter = Reporter(url, token, study_id)
+    client = StudyClient(url, token, study_id)
+    reporter = Reporter(client)
     _on_sigterm(reporter)
     job = job_id(study_id)
     try:
-        with httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as client:
-            work = fetch(client, study_id)
-        reason = _train(study_id, work, reporter)
-    except (httpx.HTTPError, ConnectionError) as error:
+        reason = _train(study_id, fetch(client), reporter)
+    except (Unavailable, NotFound, ConnectionError) as error:
         log.error("the service or Ray was lost: %s", error)
         reporter.close(1.0)
         return LOST
@@ -115,24 +79,20 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         message = error.message if isinstance(error, ParetoscopeError) else str(error)
         reporter.study_failed(job, f"the study could not be trained: {message or type(error).__name__}")
         return FAILED if reporter.close(LAST_EVENTS_SECONDS) else LOST
-    if not reporter.ended.is_set():
-        reporter.study_finished(job, reason)
+    reporter.study_finished(job, reason)
     return DONE if reporter.close(LAST_EVENTS_SECONDS) else LOST
 
 
 def _train(study_id: str, work: Work, reporter: Reporter) -> str | None:
     """Ray is imported only here: a study that is refused needs none of it."""
-    import ray
-
-    from workers import driver
+    from workers.on_ray import driver
+    from workers.on_ray.cluster import connected
 
     scratch = Path(tempfile.mkdtemp(prefix="paretoscope-tune-"))
     try:
-        ray.init(address="auto", log_to_driver=False, logging_level=logging.WARNING)
-        _on_sigterm(reporter, scratch)  # Ray has put its own handler there
-        return driver.run(study_id, work.study, work.trials, work.past, reporter, work.deadline, scratch)
-    except ray.exceptions.RayError as error:
-        raise ConnectionError(f"Ray: {error}") from error
+        with connected():
+            _on_sigterm(reporter, scratch)  # Ray has put its own handler there
+            return driver.run(study_id, work.study, work.trials, work.past, reporter, work.deadline, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

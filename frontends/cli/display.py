@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from service.contract.palette import arm_style
-from service.contract.writing import duration, number, percent, spread
+from frontends.connection import Answer
+from service.contract.metrics import ACCURACY
+from service.contract.wording.numbers import NONE, duration, number, percent, setting, spread
+from service.contract.wording.palette import arm_style
 
 
-def studies_table(studies: list[dict[str, Any]]) -> Table:
+def studies_table(studies: list[Answer]) -> Table:
     table = Table("study", "name", "state", "trials", "failed", "progress", box=None, header_style="bold")
     for study in studies:
         counts = study["counts"]
         table.add_row(
             study["id"],
-            study["name"],
+            Text(study["name"]),  # a user's words, no markup
             study["state"],
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
@@ -27,7 +27,7 @@ def studies_table(studies: list[dict[str, Any]]) -> Table:
     return table
 
 
-def progress_view(study: dict[str, Any], width: int = 80) -> Table:
+def progress_view(study: Answer, width: int = 80) -> Table:
     """One bar per arm, and the study's state in words; no bars on a narrow terminal."""
     head = Text(f"{study['name']}  ", style="bold")
     head.append(study["state"], style="not bold")
@@ -52,7 +52,7 @@ def progress_view(study: dict[str, Any], width: int = 80) -> Table:
     return table
 
 
-def comparison_table(comparison: dict[str, Any]) -> Table:
+def comparison_table(comparison: Answer) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm")
@@ -67,16 +67,23 @@ def comparison_table(comparison: dict[str, Any]) -> Table:
             str(counts["collapsed"]),
             spread(volume["mean"], volume["half_width"]),
             percent(arm["front_share"]),
-            number(arm["best"].get("accuracy")),
+            number(arm["best"].get(ACCURACY)),
             duration(arm["training_seconds"]),
         )
     return table
 
 
-def objectives_line(comparison: dict[str, Any]) -> str:
+def objectives_line(comparison: Answer) -> str:
     axes = comparison["objectives"]
     names = ", ".join(f"{axis['goal']} {axis['metric']}" for axis in axes)
-    reference = ", ".join(f"{axis['reference']:g}" for axis in axes)
+    reference = ", ".join(setting(axis["reference"]) for axis in axes)
     seeds = comparison["seeds"]
-    spread = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
-    return f"Objectives: {names}. Hypervolume: {spread}, from the reference point ({reference})."
+    interval = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
+    return f"Objectives: {names}. Hypervolume: {interval}, from the reference point ({reference})."
+
+
+def size(count: int | None) -> str:
+    """54.9 MB."""
+    if count is None:
+        return NONE
+    return f"{number(count / 1e6)} MB" if count >= 1e6 else f"{number(count / 1e3)} kB"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -12,16 +11,17 @@ from rich.text import Text
 
 from frontends.cli.display import comparison_table, objectives_line, progress_view
 from frontends.cli.plot import SHORTEST, ArmPoints, PlotAxis, front_plot
-from frontends.cli.terminal import out, print_json
-from frontends.client import ClientError, StudyHandle
-from service.contract.palette import arm_style
+from frontends.cli.terminal import out, print_json, say
+from frontends.client import Answer, ClientError, Study
+from service.contract.wording.numbers import percent
+from service.contract.wording.palette import arm_style
 
 FRONT_EVERY = 1.0  # seconds, at least
 FRONT_SHARE = 0.2  # of the time, at most: a large study takes longer to compare
 WIDEST, TALLEST = 80, 14
 
 
-def plot_of(state: dict[str, Any], front: dict[str, Any], width: int, height: int) -> Text:
+def plot_of(state: Answer, front: Answer, width: int, height: int) -> Text:
     """The front as the service answers it, in the terminal's characters."""
     metrics = {metric["name"]: metric for metric in state["metrics"]}
     axes = []
@@ -44,13 +44,13 @@ def rows_of(view: RenderableType, width: int) -> int:
 class Watching:
     """What the terminal shows; the front and the verdict are asked for only now and then."""
 
-    def __init__(self, study: StudyHandle, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, study: Study, clock: Callable[[], float] = time.monotonic) -> None:
         self._study, self._clock = study, clock
         self._due, self._seen = -1.0, -1
-        self._front: dict[str, Any] | None = None
+        self._front: Answer | None = None
         self._verdict = ""
 
-    def view(self, state: dict[str, Any], size: tuple[int, int]) -> RenderableType:
+    def view(self, state: Answer, size: tuple[int, int]) -> RenderableType:
         """Progress, front and verdict; size is the terminal's columns and rows."""
         begun = self._clock()
         if begun >= self._due and state["last_seq"] != self._seen:
@@ -73,9 +73,9 @@ class Watching:
         return Group(progress, Text(), plot, Text(), verdict)
 
 
-def follow(study: StudyHandle, as_json: bool) -> dict[str, Any]:
+def follow(study: Study, as_json: bool) -> Answer:
     """Live until the study has ended: bars and the front on a terminal, a line per change elsewhere."""
-    last: dict[str, Any] = {}
+    last: Answer = {}
     if as_json:
         for last in study.follow():
             print_json(last)
@@ -91,12 +91,12 @@ def follow(study: StudyHandle, as_json: bool) -> dict[str, Any]:
         done = last["counts"]["finished"] + last["counts"]["failed"]
         step = f"{last['state']} {int(last['progress'] * 10)}"
         if step != said:
-            out.print(f"{last['state']} {last['progress']:4.0%}  {done}/{last['counts']['planned']} trials")
+            say(f"{last['state']} {percent(last['progress'])}  {done}/{last['counts']['planned']} trials")
             said = step
     return last
 
 
-def summarise(study: StudyHandle, state: dict[str, Any], as_json: bool) -> int:
+def summarise(study: Study, state: Answer, as_json: bool) -> int:
     """The comparison and the verdict; exit code 0 only when the study finished."""
     comparison = study.comparison()
     if as_json:
@@ -107,6 +107,6 @@ def summarise(study: StudyHandle, state: dict[str, Any], as_json: bool) -> int:
         if out.is_terminal:
             out.print(plot_of(state, study.front(), min(WIDEST, out.width), TALLEST))
         out.print(comparison_table(comparison))
-        out.print(objectives_line(comparison), style="dim")
+        out.print(Text(objectives_line(comparison), style="dim"))
         out.print(Text(comparison["verdict"], style="bold"))
     return 0 if state["state"] == "finished" else 1

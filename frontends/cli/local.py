@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -16,7 +17,8 @@ from types import FrameType, TracebackType
 
 import httpx
 
-from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay
+from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, RayDidNotStart
+from service.contract.wording.numbers import duration
 
 PREFERRED_PORT = 8000
 READY_SECONDS = 60.0
@@ -39,16 +41,23 @@ def raise_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
-def _free_port(host: str, preferred: int) -> int:
-    for port in (preferred, 0):
-        with socket.socket() as probe:
+def choose_port(host: str, asked: int | None) -> int:
+    """The port that was asked for, else 8000, else any free one.
+
+    Looked at before anything starts: another service on that port would answer in place of ours.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for port in (asked,) if asked else (PREFERRED_PORT, 0):
+        with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))
-            except OSError:
+            except OSError as error:
+                reason = error.strerror
                 continue
             return int(probe.getsockname()[1])
-    raise LocalError(f"no free port on {host}")
+    what = f"port {asked} on {host}" if asked else host
+    raise LocalError(f"{what} cannot be used: {reason}; choose with --host and --port")
 
 
 class ServiceKeeper(threading.Thread):
@@ -121,19 +130,24 @@ class Local:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise LocalError(f"another paretoscope uses {self.home}: use it, end it, or give --home") from None
+            self._lock.close()
+            raise LocalError(
+                f"another paretoscope is using {self.home}: use that one, end it, or choose another --home"
+            ) from None
         try:
+            port = choose_port(self._host, self._port)
             self._ray = LocalRay.start(self.home, self._cpus)
-            self._start_service()
+            self._start_service(self._ray, port)
             self._wait_ready()
+        except RayDidNotStart as error:
+            self.__exit__(None, None, None)
+            raise LocalError(str(error)) from error
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
 
-    def _start_service(self) -> None:
-        assert self._ray is not None
-        port = self._port or _free_port(self._host, PREFERRED_PORT)
+    def _start_service(self, ray: LocalRay, port: int) -> None:
         reachable = "127.0.0.1" if self._host in ("0.0.0.0", "") else "[::1]" if self._host == "::" else self._host
         self.url = f"http://{reachable}:{port}"
         environment = {
@@ -142,11 +156,11 @@ class Local:
             "PARETOSCOPE_HOST": self._host,
             "PARETOSCOPE_PORT": str(port),
             "PARETOSCOPE_URL": self.url,
-            "PARETOSCOPE_RAY_URL": self._ray.jobs_url,
-            "PARETOSCOPE_RAY_TOKEN_PATH": str(self._ray.token_path),
+            "PARETOSCOPE_RAY_URL": ray.jobs_url,
+            "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
             **({"PARETOSCOPE_TOKEN": self._token} if self._token else {}),
         }
-        note = {"url": self.url, "ray_address": self._ray.address, "ray_token_path": str(self._ray.token_path)}
+        note = {"url": self.url, "ray_address": ray.address, "ray_token_path": str(ray.token_path)}
         self._keeper = ServiceKeeper(environment, self.home, note)
         self._keeper.start()
 
@@ -163,7 +177,7 @@ class Local:
             except httpx.HTTPError as error:
                 said = str(error)
             time.sleep(0.1)
-        raise LocalError(f"the service was not ready after {READY_SECONDS:g} s: {said}")
+        raise LocalError(f"the service was not ready after {duration(READY_SECONDS)}: {said}")
 
     def check(self) -> None:
         """Raise when a part has ended for good."""
@@ -173,10 +187,11 @@ class Local:
             raise LocalError(f"Ray ended by itself; see {self.home / 'ray.log'}")
 
     def serve(self) -> None:
-        """Until Ctrl-C, SIGTERM, or the end of a part."""
-        while True:
-            self.check()
-            time.sleep(0.5)
+        """Until Ctrl-C or SIGTERM, which end it well, or until a part has ended for good, which does not."""
+        with contextlib.suppress(KeyboardInterrupt, Interrupted):
+            while True:
+                self.check()
+                time.sleep(0.5)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

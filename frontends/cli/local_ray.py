@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import httpx
 
+from service.contract.wording.numbers import duration
+
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
@@ -69,8 +71,8 @@ class Process(NamedTuple):
         return None if fields[0] in "ZX" else (cls(pid, fields[19]), int(fields[1]))
 
     def is_alive(self) -> bool:
-        found = self.read(self.pid)
-        return found is not None and found[0] == self
+        now = self.read(self.pid)
+        return now is not None and now[0] == self
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class LocalRay:
                         return
                     continue
                 time.sleep(0.1)
-        raise RayDidNotStart(f"Ray did not answer at {waiting[0]} within {START_SECONDS:g} s:\n{_tail(log)}")
+        raise RayDidNotStart(f"Ray did not answer at {waiting[0]} within {duration(START_SECONDS)}:\n{_tail(log)}")
 
     def alive(self) -> bool:
         return self.process.poll() is None
@@ -258,16 +260,16 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
     """The living processes that carry this Ray's mark, or descend from one that does, or from `root`.
 
     Both are needed: some of Ray's processes overwrite their environment with a title, others lose their parent.
-    Empty where there is no /proc; Ray's own ways of ending its processes have to do there.
+    Empty where there is no /proc; there we rely on Ray to end its own processes.
     """
     mark = f"{MARK}={temp_dir}".encode()
     children: dict[int, list[Process]] = {}
     family: list[Process] = []
     for entry in Path("/proc").glob("[0-9]*"):
-        found = Process.read(int(entry.name))
-        if found is None or found[0].pid == os.getpid():
+        alive = Process.read(int(entry.name))
+        if alive is None or alive[0].pid == os.getpid():
             continue
-        process, parent = found
+        process, parent = alive
         children.setdefault(parent, []).append(process)
         if process.pid == root or mark in _environ(process.pid).split(b"\0"):
             family.append(process)

@@ -9,72 +9,82 @@ import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event
 
-from frontends.client import ClientError
+from frontends.client import Answer, ClientError
 
 LOG_WHEN_RATIO = 20.0
 ARM, COLLAPSED = "arm", "collapsed"
+Scalar = str | int | float | bool | None
 
 
-def distribution_of(values: Sequence[Any]) -> BaseDistribution:
+class Counts(NamedTuple):
+    """Trials in the storage, and those that had not begun and were left out."""
+
+    trials: int
+    never_begun: int
+
+
+def distribution_of(values: Sequence[Scalar]) -> BaseDistribution:
     """The space that a parameter's values came from, as far as they tell."""
-    kinds = {type(value) for value in values}
-    if kinds == {int}:
-        return IntDistribution(min(values), max(values))
-    if kinds <= {int, float} and all(map(math.isfinite, values)):
-        low, high = float(min(values)), float(max(values))
-        return FloatDistribution(low, high, log=low > 0 and high / low > LOG_WHEN_RATIO)
-    return CategoricalDistribution(list(dict.fromkeys(values)))
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)]
+    if not values or len(numbers) < len(values):
+        return CategoricalDistribution(list(dict.fromkeys(values)))
+    low, high = min(numbers), max(numbers)
+    if all(isinstance(value, int) for value in numbers):
+        return IntDistribution(int(low), int(high))
+    return FloatDistribution(float(low), float(high), log=low > 0 and high / low > LOG_WHEN_RATIO)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Scalar:
     """Optuna's categories are plain values; a list becomes its JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
-def constants(trials: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def constants(trials: Sequence[Answer]) -> dict[str, object]:
     """Settings that all trials share: they tell none from another, and each would cost Optuna a row per trial."""
     first = trials[0]["config"] if trials else {}
     return {key: value for key, value in first.items() if all(t["config"].get(key) == value for t in trials)}
 
 
-def parameters(trials: Sequence[dict[str, Any]]) -> dict[str, BaseDistribution]:
+def parameters(trials: Sequence[Answer]) -> dict[str, BaseDistribution]:
     """One distribution per parameter for all arms; a word among numbers makes it a category."""
     shared = constants(trials)
     names = dict.fromkeys(key for trial in trials for key in trial["config"] if key not in shared)
-    found: dict[str, BaseDistribution] = {ARM: distribution_of([trial["arm"] for trial in trials])} if trials else {}
+    spaces: dict[str, BaseDistribution] = {ARM: distribution_of([trial["arm"] for trial in trials])} if trials else {}
     for name in names:
-        found[name] = distribution_of([_plain(t["config"][name]) for t in trials if name in t["config"]])
-    return found
+        spaces[name] = distribution_of([_plain(t["config"][name]) for t in trials if name in t["config"]])
+    return spaces
 
 
-def _moment(text: str | None) -> datetime:
+def moment(text: str | None) -> datetime:
     """Optuna's times are local and say no zone."""
-    moment = datetime.fromisoformat(text) if text else datetime.now(UTC)
-    return moment.astimezone().replace(tzinfo=None)
+    at = datetime.fromisoformat(text) if text else datetime.now(UTC)
+    return at.astimezone().replace(tzinfo=None)
 
 
-def curves(reports: Sequence[dict[str, Any]]) -> dict[str, list[float | None]]:
+def curves(reports: Sequence[Answer]) -> dict[str, list[float | None]]:
     """Each metric over the reports; Optuna has no intermediate values for several objectives."""
     names = dict.fromkeys(name for report in reports for name in report)
     return {name: [report.get(name) for report in reports] for name in names}
 
 
-def attributes(trial: dict[str, Any], note: str | None) -> dict[str, Any]:
+def attributes(trial: Answer, note: str | None) -> dict[str, object]:
     """What Optuna has no field for."""
     own = {key: trial[key] for key in ("arm", "seed", "state", "on_front", COLLAPSED, "host")}
     measured = {"metrics": trial["metrics"], "learning_curve": curves(trial["reports"])}
-    found = {"trial": trial["id"], **own, **measured, "note": note}
-    return {key: value for key, value in found.items() if value is not None}
+    facts = {"trial": trial["id"], **own, **measured, "note": note}
+    return {key: value for key, value in facts.items() if value is not None}
 
 
-def frozen(trial: dict[str, Any], spaces: dict[str, BaseDistribution], metrics: Sequence[str]) -> FrozenTrial:
+def frozen(trial: Answer, spaces: dict[str, BaseDistribution], metrics: Sequence[str]) -> FrozenTrial:
     """Complete with its objectives when it finished with all of them, failed with a note otherwise.
 
     A collapsed trial breaks a constraint, so that it is in no front of Optuna's either.
@@ -91,8 +101,8 @@ def frozen(trial: dict[str, Any], spaces: dict[str, BaseDistribution], metrics: 
         user_attrs=attributes(trial, note),
         system_attrs={"constraints": [1.0 if trial[COLLAPSED] else 0.0]},  # the form that the dashboard reads too
     )
-    made.datetime_start = _moment(trial["started_at"])
-    made.datetime_complete = _moment(trial["ended_at"])
+    made.datetime_start = moment(trial["started_at"])
+    made.datetime_complete = moment(trial["ended_at"])
     return made
 
 
@@ -101,7 +111,7 @@ def _check(path: Path) -> None:
     if not path.parent.is_dir():
         raise ClientError(f"{path} cannot be written: there is no folder {path.parent}", 422)
     if path.is_dir() or (path.is_file() and path.stat().st_size and path.read_bytes()[:15] != b"SQLite format 3"):
-        raise ClientError(f"{path} is no SQLite database: choose another file", 422)
+        raise ClientError(f"{path} is not an SQLite database: choose another file", 422)
 
 
 def _open(path: Path) -> optuna.storages.RDBStorage:
@@ -110,14 +120,14 @@ def _open(path: Path) -> optuna.storages.RDBStorage:
     storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
 
     @event.listens_for(storage.engine, "connect")
-    def relax(connection: sqlite3.Connection, _record: Any) -> None:
+    def relax(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA synchronous=OFF")
 
     storage.engine.dispose()  # connections made before do not know it
     return storage
 
 
-def write_storage(whole: dict[str, Any], path: Path, force: bool) -> dict[str, int]:
+def write_storage(whole: Answer, path: Path, force: bool) -> Counts:
     """The JSON export as an Optuna study of the study's name. Trials that never began are left out and counted."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = _open(path)
@@ -130,11 +140,11 @@ def write_storage(whole: dict[str, Any], path: Path, force: bool) -> dict[str, i
         storage.engine.dispose()
 
 
-def _fill(storage: optuna.storages.RDBStorage, whole: dict[str, Any], path: Path, force: bool) -> dict[str, int]:
+def _fill(storage: optuna.storages.RDBStorage, whole: Answer, path: Path, force: bool) -> Counts:
     study, axes = whole["study"], whole["comparison"]["objectives"]
     if study["name"] in optuna.get_all_study_names(storage):
         if not force:
-            raise ClientError(f"{path} has a study {study['name']!r} already: --force replaces it", 409)
+            raise ClientError(f"{path} already has a study {study['name']!r}: --force replaces it", 409)
         optuna.delete_study(study_name=study["name"], storage=storage)
     made = optuna.create_study(storage=storage, study_name=study["name"], directions=[axis["goal"] for axis in axes])
     made.set_metric_names([axis["metric"] for axis in axes])
@@ -144,10 +154,10 @@ def _fill(storage: optuna.storages.RDBStorage, whole: dict[str, Any], path: Path
     made.set_user_attr("constants", constants(begun))
     spaces, metrics = parameters(begun), [axis["metric"] for axis in axes]
     made.add_trials(frozen(trial, spaces, metrics) for trial in begun)
-    return {"trials": len(begun), "never_begun": len(whole["trials"]) - len(begun)}
+    return Counts(len(begun), len(whole["trials"]) - len(begun))
 
 
-def _facts(whole: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _facts(whole: Answer) -> Iterator[tuple[str, object]]:
     comparison = whole["comparison"]
     yield "paretoscope", {"version": whole["paretoscope"], "study": whole["study"]["id"]}
     yield "verdict", comparison["verdict"]

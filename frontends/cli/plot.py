@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from service.contract.wording.numbers import number
+
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # bits of a braille cell, by column and row
 MARKERS = "●◆■▲✕★✚⬢"  # in the order of the palette's symbols
 LOG_WHEN_RATIO = 20.0
@@ -58,12 +60,12 @@ def marker_of(place: int) -> str:
 
 def steps(points: Sequence[Place], across_first: bool) -> set[Place]:
     """All dots of a staircase through these, each corner included."""
-    found: set[Place] = set()
+    dots: set[Place] = set()
     for (x0, y0), (x1, y1) in pairwise(points):
         row, column = (y0, x1) if across_first else (y1, x0)
-        found |= {(x, row) for x in range(min(x0, x1), max(x0, x1) + 1)}
-        found |= {(column, y) for y in range(min(y0, y1), max(y0, y1) + 1)}
-    return found
+        dots |= {(x, row) for x in range(min(x0, x1), max(x0, x1) + 1)}
+        dots |= {(column, y) for y in range(min(y0, y1), max(y0, y1) + 1)}
+    return dots
 
 
 class _Canvas:
@@ -93,17 +95,13 @@ class _Canvas:
         return text
 
 
-def _short(value: float) -> str:
-    return f"{value:.3g}"
-
-
 def front_plot(arms: Sequence[ArmPoints], x: PlotAxis, y: PlotAxis, width: int = 80, height: int = 14) -> Text:
     """The arms' fronts in at most `width` columns and `height` rows of plot; words where there is nothing yet."""
     points = [point for arm in arms for point in arm.points]
     if not points:
         return Text("The front appears with the first reports.", style="dim")
     xs, ys = scale_of([p[0] for p in points], x), scale_of([p[1] for p in points], y)
-    labels = [_short(ys.high), _short(ys.low)]
+    labels = [number(ys.high), number(ys.low)]
     margin = max(map(len, labels))
     columns, rows = max(NARROWEST, width) - margin - 2, max(SHORTEST, height)
     canvas = _Canvas(columns, rows)
@@ -138,7 +136,7 @@ def _framed(
     for row in range(canvas.height):
         label = labels[0] if row == 0 else labels[1] if row == canvas.height - 1 else ""
         text.append(f"{label:>{margin}} │", style="dim").append_text(canvas.row(row)).append("\n")
-    low, high = _short(scales[0].low), _short(scales[0].high)
+    low, high = number(scales[0].low), number(scales[0].high)
     text.append(f"{'':>{margin}} └{'─' * canvas.width}\n", style="dim")
     text.append(f"{'':>{margin + 2}}{low}{high:>{canvas.width - len(low)}}\n", style="dim")
     text.append(_cut(f"{'':>{margin + 2}}{_axis_words(axes[0], scales[0])}", total) + "\n", style="dim")

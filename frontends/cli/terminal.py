@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -28,6 +29,19 @@ Cpus = Annotated[int | None, typer.Option("--cpus", help="CPUs for Ray; default 
 StudyId = Annotated[str, typer.Argument(help="the study's id")]
 
 
-def print_json(value: Any) -> None:
+def say(words: str | Text) -> None:
+    """Words for people. Names of users stand in them, so nothing is markup, and no line is broken in two."""
+    out.print(Text(words) if isinstance(words, str) else words, soft_wrap=True)
+
+
+def complain(words: str, *details: str) -> None:
+    """An error on standard error, in whole lines."""
+    err.print(Text.assemble(("error:", "bold red"), f" {words}"), soft_wrap=True)
+    for detail in details:
+        err.print(Text(f"  {detail}"), soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    """A line of JSON, for machines."""
     out.file.write(json.dumps(value, ensure_ascii=False) + "\n")
     out.file.flush()

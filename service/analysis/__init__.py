@@ -1,4 +1,7 @@
-"""Fronts, hypervolumes, intervals and the comparison of arms: pure functions on plain values (moocore, numpy)."""
+"""Fronts, hypervolumes, intervals and the comparison of arms: mathematics on plain values (moocore, numpy).
+
+`candidates`, `compared` and `trial_table` take from a view what it needs.
+"""
 
 from __future__ import annotations
 

@@ -50,10 +50,10 @@ def surfaces(sets: Mapping[int, Sequence[Point]], axes: Sequence[Axis]) -> dict[
     if not len(table):
         return {}
     levels = LEVELS if len(sets) > 1 else (50,)
-    found = moocore.eaf(table[:, :2], table[:, 2], percentiles=levels)
+    attained = moocore.eaf(table[:, :2], table[:, 2], percentiles=levels)
     return {
         level: sorted(
-            (float(x), float(y)) for x, y in found[found[:, 2] == level][:, :2] * _signs(axes) if np.isfinite(x)
+            (float(x), float(y)) for x, y in attained[attained[:, 2] == level][:, :2] * _signs(axes) if np.isfinite(x)
         )
         for level in levels
     }
@@ -104,16 +104,16 @@ def difference(
     both = np.concatenate([one, two])
     xs, ys = (np.unique(both[both[:, i] < ends[i], i]) for i in (0, 1))
     edges_x, edges_y = [*xs, ends[0]], [*ys, ends[1]]
-    found: list[Rectangle] = []
+    rectangles: list[Rectangle] = []
     begun: dict[tuple[int, int, int], int] = {}  # runs (from, to, seeds) along y of the column before, since which x
     columns = [_runs(column) for column in _counts(one, xs, ys) - _counts(two, xs, ys)]
     for i, runs in enumerate([*columns, set()]):
         for j, k, seeds in sorted(begun.keys() - runs):
             sides = edges_x[begun.pop((j, k, seeds))], edges_y[j], edges_x[i], edges_y[k]
             x0, y0, x1, y1 = np.array(sides) * np.tile(signs, 2)
-            found.append(Rectangle((float(x0), float(y0)), (float(x1), float(y1)), seeds))
+            rectangles.append(Rectangle((float(x0), float(y0)), (float(x1), float(y1)), seeds))
         begun |= dict.fromkeys(runs - begun.keys(), i)
-    return found
+    return rectangles
 
 
 def _runs(column: np.ndarray[Any, Any]) -> set[tuple[int, int, int]]:

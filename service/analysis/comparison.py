@@ -9,7 +9,7 @@ from service.analysis.cost import CostCurve, Reach, Spent, cost_curve, cost_to_r
 from service.analysis.fronts import Axis, Trial, hypervolume, nondominated, points_of
 from service.analysis.intervals import Interval, mean_interval
 from service.analysis.paired import LEVEL, Paired, holm, paired
-from service.contract.metrics import described
+from service.contract.metrics import ACCURACY, described
 
 
 class ArmResult(NamedTuple):
@@ -57,8 +57,8 @@ def compare(
     for name in arms:
         own = [point for point in points if point.arm == name]
         groups = {seed: [point for point in own if point.seed == seed] for seed in seeds}
-        found = {seed: hypervolume(group, axes) for seed, group in groups.items() if group or (name, seed) in lost}
-        volumes = {seed: volume for seed, volume in found.items() if volume is not None}
+        measured = {seed: hypervolume(group, axes) for seed, group in groups.items() if group or (name, seed) in lost}
+        volumes = {seed: volume for seed, volume in measured.items() if volume is not None}
         on_front = sum(point.arm == name for point in joint)
         results.append(
             ArmResult(
@@ -77,7 +77,7 @@ def compare(
 def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str, float | None]:
     """Of each objective, and of accuracy."""
     best: dict[str, float | None] = {}
-    for metric in dict.fromkeys([*(axis.metric for axis in axes), "accuracy"]):
+    for metric in dict.fromkeys([*(axis.metric for axis in axes), ACCURACY]):
         goal = next((axis.goal for axis in axes if axis.metric == metric), described(metric).goal)
         known = [m[metric] for _, arm, _, m in trials if arm == name and m.get(metric) is not None]
         values = [value for value in known if value is not None]

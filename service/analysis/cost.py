@@ -53,7 +53,7 @@ def by_seed(spent: Sequence[Spent]) -> dict[int, list[Spent]]:
 
 
 def orders(count: int, ordered: bool) -> list[np.ndarray[Any, Any]]:
-    """Ways to go through the trials: as they ended, or at random but the same each time."""
+    """Orders of the trials: as they ended, or at random but the same each time."""
     if ordered or count == 1:
         return [np.arange(count)]
     random = np.random.default_rng(count)
@@ -74,10 +74,11 @@ def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> C
     for count in sorted({round(k) for k in np.geomspace(1, most, STEPS)}) if most else []:
         seconds, volumes = [], []
         for group in groups.values():
-            ways = orders(len(group), ordered)
-            ways = ways[:1] if count == len(group) else ways  # all of them: the order is no matter
-            seconds.append(np.mean([sum(group[i].seconds for i in way[:count]) for way in ways]))
-            volumes.append(float(np.mean([_volume(group, way[:count], axes) for way in ways])))
+            tried_orders = orders(len(group), ordered)
+            if count == len(group):  # with all of them the order makes no difference
+                tried_orders = tried_orders[:1]
+            seconds.append(np.mean([sum(group[i].seconds for i in order[:count]) for order in tried_orders]))
+            volumes.append(float(np.mean([_volume(group, order[:count], axes) for order in tried_orders])))
         mean, half, _ = mean_interval(volumes)
         curve.trials.append(count)
         curve.seconds.append(float(np.mean(seconds)))
@@ -87,13 +88,15 @@ def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> C
     return curve
 
 
-def _until(group: Sequence[Spent], way: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]) -> tuple[float, int]:
+def _until(
+    group: Sequence[Spent], order: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]
+) -> tuple[float, int]:
     """Seconds and trials until the target: hypervolume never falls with another trial, so the place is bisected."""
-    low, high = 0, len(way)
+    low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _volume(group, way[:middle], axes) >= target else (middle, high)
-    return sum(group[i].seconds for i in way[:high]), high
+        low, high = (low, middle) if _volume(group, order[:middle], axes) >= target else (middle, high)
+    return sum(group[i].seconds for i in order[:high]), high
 
 
 def cost_to_reach(spent: Sequence[Spent], targets: Mapping[int, float], axes: Sequence[Axis], ordered: bool) -> Reach:
@@ -105,7 +108,7 @@ def cost_to_reach(spent: Sequence[Spent], targets: Mapping[int, float], axes: Se
     seconds, trials = [], []
     for seed, group in groups.items():
         if _volume(group, np.arange(len(group)), axes) >= targets[seed]:
-            found = [_until(group, way, targets[seed], axes) for way in orders(len(group), ordered)]
-            seconds.append(float(np.mean([spent_there for spent_there, _ in found])))
-            trials.append(float(np.mean([count for _, count in found])))
+            reached_after = [_until(group, order, targets[seed], axes) for order in orders(len(group), ordered)]
+            seconds.append(float(np.mean([spent_there for spent_there, _ in reached_after])))
+            trials.append(float(np.mean([count for _, count in reached_after])))
     return Reach(mean_interval(seconds), float(np.mean(trials)) if trials else None, len(seconds), len(groups))

@@ -10,7 +10,7 @@ import moocore
 import numpy as np
 
 from service.contract.metrics import Goal, described
-from service.contract.study import Study
+from service.contract.study.study import Study
 
 Trial = tuple[str, str, int, dict[str, float | None]]  # id, arm, seed, last metrics
 

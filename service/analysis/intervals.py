@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+
+from service.contract.metrics import ERROR, metric
 
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 
@@ -40,20 +43,24 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _is_share(name: str) -> bool:
-    return name == "accuracy" or (name.startswith("robust_") and name != "robust_images")
+@lru_cache(maxsize=4096)
+def _measured_by(name: str) -> tuple[str, str | None] | None:
+    """The metrics that hold a metric's standard error and its number of examples; asked for thousands of trials."""
+    row = metric(name)
+    return None if row is None else (ERROR.of(name), row.examples)
 
 
 def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
     """95 % intervals of one trial's metrics over test examples, the trained model given; not over trainings."""
-    found: dict[str, tuple[float, float]] = {}
+    intervals: dict[str, tuple[float, float]] = {}
     for name, value in metrics.items():
-        if value is None:
+        names = _measured_by(name)
+        if value is None or names is None:
             continue
-        error = metrics.get(f"{name}_stderr")
-        count = metrics.get("robust_images" if name.startswith("robust_") else "test_examples")
+        error = metrics.get(names[0])
+        count = metrics.get(names[1]) if names[1] else None
         if error is not None:
-            found[name] = (value - Z95 * error, value + Z95 * error)
-        elif _is_share(name) and count is not None and count > 0 and 0 <= value <= 1:
-            found[name] = wilson(value, count)
-    return found
+            intervals[name] = (value - Z95 * error, value + Z95 * error)
+        elif count is not None and count > 0 and 0 <= value <= 1:
+            intervals[name] = wilson(value, count)
+    return intervals

@@ -27,17 +27,17 @@ def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     seeds = [seed for seed in arm if seed in baseline]
     differences = [_difference(arm[seed], baseline[seed]) for seed in seeds]
     difference = mean_interval(differences)
-    found = Paired(_ratio(difference, [baseline[seed] for seed in seeds]), difference, None, None)
+    untested = Paired(_ratio(difference, [baseline[seed] for seed in seeds]), difference, None, None)
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
     scale = max((abs(d) for d in differences), default=0.0)
     if spread <= 1e-12 * scale:  # equal but for rounding, or one seed
-        return found
+        return untested
     from scipy.special import stdtr  # half a second to import, only comparisons need it
 
     size = float(np.mean(differences)) / spread
     p_value = float(2 * stdtr(n - 1, -abs(size) * math.sqrt(n)))
-    return found._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
+    return untested._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
 
 
 def _ratio(difference: Interval, baseline: Sequence[float]) -> Interval:

@@ -115,12 +115,12 @@ def _effect(factor: _Factor, shares: Floats) -> Effect:
 def _factors(parameters: Mapping[str, Sequence[Any]], arms: Sequence[str]) -> list[_Factor]:
     """The arms first, then the parameters nested in them."""
     by_arm, _ = levels_of(list(arms))
-    found = [_Factor(ARM, by_arm, len(set(arms)), False)]
+    factors = [_Factor(ARM, by_arm, len(set(arms)), False)]
     for name, column in parameters.items():
         own, binned = levels_of(column)
         groups: Groups = np.unique(by_arm * len(own) + own, return_inverse=True)[1]
-        found.append(_Factor(name, groups, int(own.max()) + 1 - (None in column), binned))
-    return found
+        factors.append(_Factor(name, groups, int(own.max()) + 1 - (None in column), binned))
+    return factors
 
 
 def _squares(values: Floats, factors: Sequence[_Factor]) -> _Squares:

@@ -7,19 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
 from service.analysis.intervals import Interval
-from service.contract.writing import duration, number, percent, spread
+from service.contract.wording.numbers import duration, number, p_value, percent, percent_spread, plural, spread
 
 
 def _share(ratio: Interval) -> str:
     """`97 % ± 2`."""
-    mean, half, _ = ratio
-    if mean is None:
-        return "a share that cannot be told"
-    return percent(mean) + ("" if half is None else f" ± {100 * half:.0f}" if half >= 0.01 else " ± under 1")
-
-
-def p_words(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return "an unknown share" if ratio.mean is None else percent_spread(ratio.mean, ratio.half_width)
 
 
 def test_words(pair: Pair, tests: int) -> str:
@@ -37,7 +30,7 @@ def test_words(pair: Pair, tests: int) -> str:
         return ", ".join([*said, "the same difference in each: no test"])
     held = f", Holm over {tests} arms" if tests > 1 else ""
     size = [] if pair.paired.effect_size is None else [f"g = {number(pair.paired.effect_size)}"]
-    return ", ".join([said[0], f"paired t-test over {said[1]}{held}", p_words(pair.p_adjusted), *size])
+    return ", ".join([said[0], f"paired t-test over {said[1]}{held}", p_value(pair.p_adjusted), *size])
 
 
 def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
@@ -63,10 +56,10 @@ def reach_words(pair: Pair) -> str:
     if not reach.of or not pair.paired.difference.seeds:
         return ""
     if not reach.reached or reach.seconds.mean is None or reach.trials is None:
-        return f"{pair.baseline} reaches {pair.arm}’s hypervolume in no seed."
-    some = "" if reach.reached == reach.of else f" in {reach.reached} of {reach.of} seeds"
-    trials = "1 trial" if round(reach.trials) <= 1 else f"{reach.trials:.0f} trials"
-    return f"{pair.baseline} has as much after {duration(reach.seconds.mean)} of training, {trials} of a seed{some}."
+        return f"{pair.baseline} does not reach {pair.arm}’s hypervolume in any seed."
+    some = "" if reach.reached == reach.of else f", in {reach.reached} of {reach.of} seeds"
+    trials = plural(max(1.0, reach.trials), "trial")
+    return f"{pair.baseline} needs {duration(reach.seconds.mean)} of training for as much, {trials} per seed{some}."
 
 
 def _alone(result: ArmResult, others: int, ended: bool) -> str:
@@ -86,7 +79,7 @@ def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mappin
         tried = any(result.by_seed for result in results)
         if tried:
             return f"{start}No trial lies within the reference point: no hypervolume."
-        return "No trial came to a result." if ended else "No results yet."
+        return "No trial produced a result." if ended else "No results yet."
     if not pairs:
         return start + _alone(known[0], len(results) - 1, ended)
     best = max(pairs, key=_lead)

@@ -2,18 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args
 
-from service.contract.attacks import Attack
-from service.contract.data import Data
-from service.contract.estimators import ESTIMATORS
-from service.contract.metrics import ESTIMATOR_METRICS, METRICS
-from service.contract.models import Model
-from service.contract.problems import RATES, Problem
-from service.contract.searches import Search
-from service.contract.strict import Strict
-from service.contract.study import Evaluation, Limits, Objective, Resources, Training
-from service.contract.weightings import Weighting
+from pydantic import Field
+
+from service.contract.methods.attacks import Attack, Pgd
+from service.contract.methods.data import Data
+from service.contract.methods.estimators import ESTIMATORS
+from service.contract.methods.models import Model
+from service.contract.methods.problems import RATES, Problem
+from service.contract.methods.searches import GridSearch, Search
+from service.contract.methods.weightings import Mib, Weighting
+from service.contract.metrics import SINGLE, Bound
+from service.contract.study.strict import Strict
+from service.contract.study.study import Arm, Evaluation, Limits, Objective, Resources, Study, Training
+from service.contract.study.with_axes import with_axes, without_axes
+from service.contract.vocabulary import Vocabulary, vocabulary
+from service.contract.wire.answers.answer import Answer, AsItIs
+from service.contract.wire.answers.figures import FigureEntry
+from service.contract.wire.answers.studies import MetricRow
+
+# The parts of a study that are not chosen by name.
+SECTIONS: dict[str, type[Strict]] = {
+    "training": Training,
+    "objective": Objective,
+    "evaluation": Evaluation,
+    "resources": Resources,
+    "limits": Limits,
+}
+
+# Parameters that many studies set, by part; a form shows them first and the others when asked.
+OFTEN_SET = {
+    "data": {"train_fraction", "correlations", "of", "size"},
+    "models": {"widths", "channels", "hidden", "latent"},
+    "problems": {"rate", "front", "main", "auxiliaries"},
+    "weightings": {"beta", "rate_bits", "mu", "power", "form", "alpha", "c", "temperature", "epsilon", "learning_rate"},
+    "searches": {"sampler", "trials"},
+    "attacks": {"epsilon"},
+    "sections": {
+        *("epochs", "batch_size", "learning_rate", "optimizer"),
+        *("every", "estimators", "cpus", "gpus", "concurrency", "seconds", "trials"),
+    },
+}
+
+# What a form starts from: the contract's own default where it has one.
+FIRST_CHOICES = {
+    Mib,
+    Pgd,
+    *(without_axes(type(Study.model_fields[part].default)) for part in ("data", "model")),
+    *(without_axes(type(Arm.model_fields[part].default)) for part in ("problem", "search")),
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry(Answer):
+    """Something that a study may name, or a section of it, with its parameters."""
+
+    name: Annotated[str, Field(description="as a study writes it")]
+    doc: Annotated[str, Field(description="what it is or does")]
+    schema: Annotated[dict[str, Any], AsItIs(), Field(description="the JSON schema of its parameters")]
+    often_set: Annotated[list[str], Field(description="parameters that many studies set; a form shows these first")] = (
+        field(default_factory=list)
+    )
+    first_choice: Annotated[bool, Field(description="the one a form selects first")] = False
+
+
+@dataclass(slots=True, kw_only=True)
+class SearchEntry(Entry):
+    """A search."""
+
+    suggests: Annotated[bool, Field(description="whether it takes ranges and choices in place of grids")]
+
+
+@dataclass(slots=True, kw_only=True)
+class EstimatorEntry(Entry):
+    """An estimator of information."""
+
+    kind: Annotated[Bound, Field(description="how it relates to the quantity that it estimates")]
+
+
+@dataclass(slots=True, kw_only=True)
+class Catalog(Answer):
+    """Everything a study may name."""
+
+    data: Annotated[list[Entry], Field(description="data sets")]
+    models: Annotated[list[Entry], Field(description="models")]
+    problems: Annotated[list[Entry], Field(description="problems: what is trained")]
+    rates: Annotated[list[Entry], Field(description="rates of the bottleneck")]
+    weightings: Annotated[list[Entry], Field(description="weightings of the loss terms")]
+    searches: Annotated[list[SearchEntry], Field(description="how an arm's values are chosen")]
+    attacks: Annotated[list[Entry], Field(description="attacks on the trained model")]
+    estimators: Annotated[list[EstimatorEntry], Field(description="estimators of information")]
+    sections: Annotated[list[Entry], Field(description="the parts of a study that are not chosen by name")]
+    metrics: Annotated[list[MetricRow], Field(description="what trials report, families aside")]
+    figures: Annotated[list[FigureEntry], Field(description="figures of a study")]
+    vocabulary: Annotated[Vocabulary, Field(description="words and limits that a page needs")]
 
 
 def _members(union: Any) -> list[type[Strict]]:
@@ -25,35 +109,35 @@ def _members(union: Any) -> list[type[Strict]]:
     return list(inner) if inner else [args[0]]
 
 
-# The parts of a study that are not chosen by name.
-SECTIONS: dict[str, type[Strict]] = {
-    "training": Training,
-    "objective": Objective,
-    "evaluation": Evaluation,
-    "resources": Resources,
-    "limits": Limits,
-}
+def _entry(part: str, kind: type[Strict], name: str | None = None) -> Entry:
+    return Entry(
+        name=name or kind.model_fields["name"].default,
+        doc=" ".join((kind.__doc__ or "").split()),
+        schema=with_axes(kind).model_json_schema(),
+        often_set=[field for field in kind.model_fields if field in OFTEN_SET[part]],
+        first_choice=kind in FIRST_CHOICES,
+    )
 
 
-def _entry(kind: type[Strict], name: str | None = None) -> dict[str, Any]:
-    return {
-        "name": name or kind.model_fields["name"].default,
-        "doc": " ".join((kind.__doc__ or "").split()),
-        "schema": kind.model_json_schema(),
-    }
+def _entries(part: str, union: Any) -> list[Entry]:
+    return [_entry(part, kind) for kind in _members(union)]
 
 
-def catalog(figures: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "data": [_entry(kind) for kind in _members(Data)],
-        "models": [_entry(kind) for kind in _members(Model)],
-        "problems": [_entry(kind) for kind in _members(Problem)],
-        "rates": [{"name": name, "doc": doc, "schema": {}} for name, doc in RATES.items()],
-        "weightings": [_entry(kind) for kind in _members(Weighting)],
-        "searches": [_entry(kind) for kind in _members(Search)],
-        "attacks": [_entry(kind) for kind in _members(Attack)],
-        "estimators": [{"name": name, "kind": e.kind, "doc": e.doc, "schema": {}} for name, e in ESTIMATORS.items()],
-        "sections": [_entry(kind, name) for name, kind in SECTIONS.items()],
-        "metrics": [{"name": name, **metric._asdict()} for name, metric in (METRICS | ESTIMATOR_METRICS).items()],
-        "figures": figures,
-    }
+def catalog(figures: list[FigureEntry]) -> Catalog:
+    return Catalog(
+        data=_entries("data", Data),
+        models=_entries("models", Model),
+        problems=_entries("problems", Problem),
+        rates=[Entry(name=name, doc=doc, schema={}) for name, doc in RATES.items()],
+        weightings=_entries("weightings", Weighting),
+        searches=[
+            SearchEntry(**_entry("searches", kind).fields(), suggests=kind is not GridSearch)
+            for kind in _members(Search)
+        ],
+        attacks=_entries("attacks", Attack),
+        estimators=[EstimatorEntry(name=n, kind=e.kind, doc=e.doc, schema={}) for n, e in ESTIMATORS.items()],
+        sections=[_entry("sections", kind, name) for name, kind in SECTIONS.items()],
+        metrics=[MetricRow(**row._asdict()) for row in SINGLE.values()],
+        figures=figures,
+        vocabulary=vocabulary(),
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from service.analysis import Axis
-from service.answers import objectives
-from service.contract.expansion import count_trials
-from service.contract.metrics import described
-from service.contract.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.papers import Citation, bibtex, keys_for
-from service.contract.problems import Bottleneck
-from service.contract.searches import OptunaSearch
-from service.contract.study import Arm, Study
+from service.analysis.candidates import objectives
+from service.contract.methods.papers import Citation, bibtex, keys_for
+from service.contract.methods.problems import Bottleneck
+from service.contract.methods.searches import OptunaSearch
+from service.contract.metrics import TEST_EXAMPLES, described
+from service.contract.study.expansion import count_trials
+from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.study.study import Arm, Study
+from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
+from service.contract.wording.numbers import plural, setting, whole
+from service.exports.settings_in_words import listed, settings_words, value_words
 from service.exports.version import SOFTWARE, VERSION, software
-from service.exports.words import listed, plural, settings_words, value_words
-from service.store.views import StudyView
+from service.views.selectors import counts
+from service.views.view import View
 
 
 class Cited:
@@ -32,12 +33,12 @@ class Cited:
         return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
 
 
-def _data(view: StudyView, cite: Cited) -> str:
+def _data(view: View, cite: Cited) -> str:
     data = view.study.data
     title, _, rest = " ".join((type(data).__doc__ or "").split()).partition(". ")[0].partition(": ")
-    tested = {t.metrics.get("test_examples") for t in view.trials.values()} - {None}
+    tested = {t.metrics.get(TEST_EXAMPLES) for t in view.trials.values()} - {None}
     parts = [rest.rstrip("."), settings_words(data, only_changed=True)]
-    parts += [f"{count:,.0f} examples to measure on" for count in tested if count is not None and len(tested) == 1]
+    parts += [f"{whole(count)} test examples" for count in tested if count is not None and len(tested) == 1]
     inner = "; ".join(filter(None, parts))
     return f"Data: {title}{f' ({inner})' if inner else ''}{cite('data', data.name)}."
 
@@ -62,12 +63,12 @@ def _problem(arm: Arm, cite: Cited) -> str:
     if not isinstance(problem, Bottleneck):
         tasks = f" of {listed(list(problem.terms))}" if problem.name == "multitask" else ""
         return f"{problem.name}{tasks}{cite('problem', problem.name)}"
-    found = f"information bottleneck{cite('problem', 'bottleneck')} with rate {value_words(problem.rate)}"
-    found += cite("rate", problem.rate) if isinstance(problem.rate, str) else ""
+    words = f"information bottleneck{cite('problem', 'bottleneck')} with rate {value_words(problem.rate)}"
+    words += cite("rate", problem.rate) if isinstance(problem.rate, str) else ""
     if isinstance(problem.transform, str) and problem.transform == "identity":
-        return found
-    found += f" and transform {value_words(problem.transform)}"
-    return found + (cite("transform", problem.transform) if isinstance(problem.transform, str) else "")
+        return words
+    words += f" and transform {value_words(problem.transform)}"
+    return words + (cite("transform", problem.transform) if isinstance(problem.transform, str) else "")
 
 
 def _arm(arm: Arm, trials: int, cite: Cited) -> str:
@@ -86,22 +87,22 @@ def _arm(arm: Arm, trials: int, cite: Cited) -> str:
 
 
 def _measures(study: Study, cite: Cited) -> str:
-    found = []
+    measures = []
     if any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
         prior, entropy = cite("estimator", "prior-kl"), cite("estimator", "cross-entropy")
-        found.append(
+        measures.append(
             f"I(X;Z) is the upper bound by the KL divergence to the prior{prior} and I(Z;Y) the lower bound by the "
             f"cross-entropy{entropy}, both in bits on the test split"
         )
     estimators = [f"{name}{cite('estimator', name)}" for name in study.evaluation.estimators]
     if estimators:
         count = study.evaluation.estimator_samples
-        found.append(f"I(X;Z) was also estimated by {listed(estimators)} on at most {count:,} points")
-    attacks = [f"{a.name} (ε {a.epsilon:.3g}){cite('attack', a.name)}" for a in study.evaluation.attacks]
+        measures.append(f"I(X;Z) was also estimated by {listed(estimators)} on at most {count:,} points")
+    attacks = [f"{a.name} (ε {setting(a.epsilon)}){cite('attack', a.name)}" for a in study.evaluation.attacks]
     if attacks:
         images = study.evaluation.attack_images
-        found.append(f"accuracy was measured under {listed(attacks)} on at most {images:,} test images")
-    return f"{'; '.join(found)}." if found else ""
+        measures.append(f"accuracy was measured under {listed(attacks)} on at most {images:,} test images")
+    return f"{'; '.join(measures)}." if measures else ""
 
 
 def _goal(axis: Axis) -> str:
@@ -109,9 +110,9 @@ def _goal(axis: Axis) -> str:
     return f"{'least' if axis.goal == 'minimize' else 'most'} {known.label}{f' [{known.unit}]' if known.unit else ''}"
 
 
-def _analysis(view: StudyView, axes: list[Axis], cite: Cited) -> str:
+def _analysis(view: View, axes: list[Axis], cite: Cited) -> str:
     goals, seeds = listed([_goal(axis) for axis in axes]), len(view.study.seeds)
-    point = ", ".join("none" if axis.reference is None else f"{axis.reference:g}" for axis in axes)
+    point = ", ".join("none" if axis.reference is None else setting(axis.reference) for axis in axes)
     volume = f"hypervolume{cite('analysis', 'hypervolume')} from the reference point ({point})"
     if seeds == 1:
         return f"Fronts are of {goals}, compared by {volume}. There was one seed, so there is no interval and no test."
@@ -126,16 +127,16 @@ def _analysis(view: StudyView, axes: list[Axis], cite: Cited) -> str:
     )
 
 
-def _outcome(view: StudyView) -> str:
-    counts = view.counts()
-    left = counts["planned"] - counts["finished"] - counts["failed"]
-    parts = [f"{counts['finished']:,} finished"]
+def _outcome(view: View) -> str:
+    counted = counts(view)
+    left = counted.planned - counted.finished - counted.failed
+    parts = [f"{counted.finished:,} finished"]
     if any(isinstance(arm.problem, Bottleneck) for arm in view.study.arms):
-        nothing = f"a code of less than {COLLAPSED_BELOW_BITS:g} bit"
-        parts.append(f"of which {counts['collapsed']:,} collapsed ({nothing}) and count for no front")
-    parts.append(f"{counts['failed']:,} failed")
+        nothing = f"collapsed to a code of less than {setting(COLLAPSED_BELOW_BITS)} bit and left out of every front"
+        parts[0] += f" ({counted.collapsed:,} of them {nothing})"
+    parts.append(f"{counted.failed:,} failed")
     parts += [f"{left:,} did not end"] if left else []
-    return f"Of {plural(counts['planned'], 'trial')}, {listed(parts)}."
+    return f"Of {plural(counted.planned, 'trial')}, {listed(parts)}."
 
 
 def _software(cite: Cited) -> str:
@@ -144,21 +145,20 @@ def _software(cite: Cited) -> str:
     return f"Paretoscope {VERSION} with {listed(names)}{papers}." if names else f"Paretoscope {VERSION}."
 
 
-def methods(view: StudyView) -> dict[str, Any]:
-    """The paragraph with [@keys], the entries of those keys, and what each is for."""
+def methods(view: View) -> MethodsAnswer:
     cite, study = Cited(), view.study
-    counts = count_trials(study)
+    trials = count_trials(study)
     sentences = [
         _data(view, cite),
         _model(study, cite),
-        f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, counts[arm.name], cite) for arm in study.arms)}.",
+        f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, trials[arm.name], cite) for arm in study.arms)}.",
         _measures(study, cite),
         _analysis(view, objectives(view), cite),
         _outcome(view),
         _software(cite),
     ]
-    return {
-        "paragraph": " ".join(filter(None, sentences)),
-        "bibtex": bibtex([citation.key for citation in cite.citations]),
-        "citations": [{"key": citation.key, "for": citation.reason} for citation in cite.citations],
-    }
+    return MethodsAnswer(
+        paragraph=" ".join(filter(None, sentences)),
+        bibtex=bibtex([citation.key for citation in cite.citations]),
+        citations=[CitedPaper(key=citation.key, reason=citation.reason) for citation in cite.citations],
+    )

@@ -1,6 +1,6 @@
 // Draws the report's figures in the page's colours, and on paper in light ones. Asks nobody for anything.
 
-const figures = JSON.parse(document.getElementById("figures").textContent);
+const figures = JSON.parse(document.getElementById("figures")?.textContent ?? "{}");
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 const PAPER_WIDTH = 640;
 
@@ -8,15 +8,16 @@ function colour(name) {
   const probe = document.createElement("span");
   probe.style.color = `var(--${name})`;
   document.body.append(probe);
-  const found = getComputedStyle(probe).color;
+  const computed = getComputedStyle(probe).color;
   probe.remove();
-  return found;
+  return computed;
 }
 
 function themed(layout) {
   const [ink, muted, line, page] = ["ink", "muted", "line", "page"].map(colour);
   const font = { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink };
-  const axis = { gridcolor: line, linecolor: muted, tickcolor: muted, zerolinecolor: line, showline: true, ticks: "outside", ticklen: 4 };
+  const lines = { gridcolor: line, linecolor: muted, tickcolor: muted, zerolinecolor: line };
+  const axis = { ...lines, showline: true, ticks: "outside", ticklen: 4 };
   const axes = Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key));
   const clear = "rgba(0,0,0,0)";
   return {
@@ -49,7 +50,7 @@ function draw(name, width) {
     modeBarButtonsToRemove: ["select2d", "lasso2d"],
     toImageButtonOptions: { format: "svg", filename: name, width: 720, height: 480 },
   };
-  return Plotly.react(`figure-${name}`, data.map(lit), { ...themed(layout), ...size }, config);
+  return window.Plotly.react(`figure-${name}`, data.map(lit), { ...themed(layout), ...size }, config);
 }
 
 async function drawAll() {
@@ -57,7 +58,7 @@ async function drawAll() {
     await draw(name);
     await new Promise((next) => setTimeout(next)); // the reader may scroll between two figures
   }
-  document.body.dataset.drawn = Object.keys(figures).length;
+  document.body.dataset.drawn = String(Object.keys(figures).length);
 }
 
 scheme.addEventListener("change", drawAll);

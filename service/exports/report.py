@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import yaml
 
-from service.artifacts import Artifacts
-from service.assets import plotly_script
-from service.comparison import comparison_answer
+from service.analysis.compared import compared
 from service.contract.metrics import described
-from service.contract.study import Study
+from service.contract.study.study import Study
+from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.numbers import plural, setting
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.exports.version import VERSION, software
-from service.exports.words import plural
-from service.figures import FIGURES, figures_of
-from service.figures.figure import Asked
-from service.store.views import StudyView
+from service.views.selectors import counts
+from service.views.view import View
 
 HERE = Path(__file__).parent
 DASHBOARD = HERE.parent.parent / "frontends" / "dashboard"
@@ -33,12 +31,14 @@ DASHBOARD = HERE.parent.parent / "frontends" / "dashboard"
 @cache
 def _variables() -> str:
     """The dashboard's colours: every `:root` rule of its style sheet."""
-    return "\n".join(re.findall(r"^:root[^{]*\{[^}]*\}", (DASHBOARD / "style.css").read_text(), re.MULTILINE))
+    return "\n".join(re.findall(r"^:root[^{]*\{[^}]*\}", (DASHBOARD / "style" / "base.css").read_text(), re.MULTILINE))
 
 
-@cache
-def _plotly() -> str:
-    return plotly_script().read_text(encoding="utf-8")
+class Titled(NamedTuple):
+    """A figure under its title."""
+
+    title: str
+    figure: PlotlyFigure
 
 
 def script_json(value: Any) -> str:
@@ -46,14 +46,14 @@ def script_json(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c")
 
 
-def is_empty(figure: dict[str, Any]) -> bool:
+def is_empty(figure: PlotlyFigure) -> bool:
     """Nothing to draw: no trace has a value. Traces without x (parallel coordinates) carry theirs elsewhere."""
     return all("x" in trace and not any(value is not None for value in trace["x"]) for trace in figure["data"])
 
 
-def _figure_section(name: str, figure: dict[str, Any]) -> str:
+def _figure_section(name: str, title: str, figure: PlotlyFigure) -> str:
     meta = figure["layout"].get("meta", {})
-    summary = f"{FIGURES[name].title}. {meta.get('summary') or meta.get('subtitle', '')}"
+    summary = f"{title}. {meta.get('summary') or meta.get('subtitle', '')}"
     height = figure["layout"].get("height")
     box = (
         f'<div class="plot empty muted">{escape(meta.get("empty") or "Nothing was reported for this figure.")}</div>'
@@ -62,56 +62,55 @@ def _figure_section(name: str, figure: dict[str, Any]) -> str:
         + (f' style="height: {height:g}px"' if height else "")
         + "></div>"
     )
-    caption = f"<h3>{escape(FIGURES[name].title)}</h3><p class='muted'>{escape(meta.get('subtitle', ''))}</p>"
+    caption = f"<h3>{escape(title)}</h3><p class='muted'>{escape(meta.get('subtitle', ''))}</p>"
     return f"<figure><figcaption>{caption}</figcaption>{box}</figure>"
 
 
 def filled(template: str, parts: dict[str, Callable[[], str]]) -> str:
     """Each {{name}} once, in one pass: what a user wrote is never read as a template."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]](), template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]](), template)
 
 
-def _facts(view: StudyView) -> str:
-    counts, study = view.counts(), view.study
+def _facts(view: View) -> str:
+    counted, study = counts(view), view.study
     when = f", {view.started_at[:10]}" if view.started_at else ""
     return (
         f"{view.id} · {view.state.value}{when} · {plural(len(study.arms), 'arm')}, "
-        f"{counts['finished']:,} of {plural(counts['planned'], 'trial')} finished, "
-        f"{counts['failed']:,} failed, {counts['collapsed']:,} collapsed · {plural(len(study.seeds), 'seed')}"
+        f"{counted.finished:,} of {plural(counted.planned, 'trial')} finished, "
+        f"{counted.failed:,} failed, {counted.collapsed:,} collapsed · {plural(len(study.seeds), 'seed')}"
     )
 
 
-def _made(view: StudyView, now: datetime) -> str:
+def _made(view: View, now: datetime) -> str:
     versions = ", ".join(f"{package} {number}" for package, number in software().items())
-    point = ", ".join(f"{described(o.metric).label} {o.reference_value:g}" for o in view.study.objectives)
+    point = ", ".join(f"{described(o.metric).label} {setting(o.reference_value)}" for o in view.study.objectives)
     return (
         f"Made {now:%Y-%m-%d %H:%M} UTC by Paretoscope {VERSION} ({versions}). Seeds "
         f"{', '.join(map(str, view.study.seeds))}. Reference point {point}."
     )
 
 
-def report(view: StudyView, artifacts: Artifacts | None, now: datetime | None = None) -> str:
-    """The whole file as text."""
-    figures = {name: FIGURES[name].drawn(Asked(view, artifacts=artifacts)) for name in figures_of(view.study)}
-    drawn = {name: figure for name, figure in figures.items() if not is_empty(figure)}
-    sections = "".join(_figure_section(name, figure) for name, figure in figures.items())
-    comparison, found = comparison_answer(view), methods(view)
+def report(view: View, figures: Mapping[str, Titled], plotly: str, now: datetime | None = None) -> str:
+    """The whole file as text, with the view's figures by name and the script that draws them."""
+    drawn = {name: figure for name, (_, figure) in figures.items() if not is_empty(figure)}
+    sections = "".join(_figure_section(name, title, figure) for name, (title, figure) in figures.items())
+    comparison, done = compared(view), methods(view)
     ordered = {key: view.spec[key] for key in Study.model_fields if key in view.spec}
     spec = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=100)
     parts: dict[str, Callable[[], str]] = {
         "title": lambda: escape(view.study.name),
         "facts": lambda: escape(_facts(view)),
-        "verdict": lambda: escape(comparison["verdict"]),
+        "verdict": lambda: escape(comparison.verdict),
         "arms": lambda: arms_table(comparison),
         "figures": lambda: f'<section><h2>Figures</h2><div class="figures">{sections}</div></section>',
         "trials": lambda: trials_table(view),
-        "methods": lambda: escape(found["paragraph"]),
-        "bibtex": lambda: escape(found["bibtex"]),
+        "methods": lambda: escape(done.paragraph),
+        "bibtex": lambda: escape(done.bibtex),
         "spec": lambda: escape(spec),
         "made": lambda: escape(_made(view, now or datetime.now(UTC))),
         "data": lambda: script_json(drawn),
         "variables": _variables,
-        "plotly": _plotly,
+        "plotly": lambda: plotly,
         "style": (HERE / "report.css").read_text,
         "script": (HERE / "report.js").read_text,
     }

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-from service.answers import front_ids
-from service.contract.metrics import described
-from service.contract.palette import arm_style
-from service.contract.writing import duration, number, percent, setting, spread
-from service.figures.labels import varied_keys
-from service.figures.style import title_of
-from service.store.views import StudyView
+from service.analysis.candidates import front_ids
+from service.analysis.compared import ArmCompared, Comparison
+from service.contract.metrics import ACCURACY, described
+from service.contract.wording.numbers import duration, number, percent, setting, spread
+from service.contract.wording.palette import arm_style
+from service.views.selectors import varied_keys
+from service.views.view import View
 
 MOST_TRIALS = 300
 MARKS = {
@@ -47,41 +46,39 @@ def _cells(values: Sequence[str]) -> str:
     return "".join(f'<td class="num">{escape(value)}</td>' for value in values)
 
 
-def arms_table(comparison: dict[str, Any]) -> str:
-    """The arms side by side; the note says what the interval is."""
-    metrics = list(comparison["arms"][0]["best"])
-    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *(f"Best {title_of(m)}" for m in metrics)]
-    rows = [
-        "<tr>"
-        + _arm(arm["name"], arm["colour"], arm["symbol"])
-        + _cells(
-            [
-                f"{arm['counts']['finished']}/{arm['counts']['planned']}",
-                str(arm["counts"]["failed"]),
-                str(arm["counts"]["collapsed"]),
-                spread(arm["hypervolume"]["mean"], arm["hypervolume"]["half_width"]),
-                *(number(arm["best"][metric]) for metric in metrics),
-                duration(arm["training_seconds"]),
-                percent(arm["front_share"]),
-            ]
-        )
-        + "</tr>"
-        for arm in comparison["arms"]
+def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str]) -> str:
+    volume = arm.result.hypervolume
+    cells = [
+        f"{arm.counts.finished}/{arm.counts.planned}",
+        str(arm.counts.failed),
+        str(arm.counts.collapsed),
+        spread(volume.mean, volume.half_width),
+        *(number(arm.result.best[metric]) for metric in metrics),
+        duration(arm.training_seconds),
+        percent(arm.result.front_share),
     ]
-    seeds = comparison["seeds"]
+    return f"<tr>{_arm(arm.name, *arm_style(index))}{_cells(cells)}</tr>"
+
+
+def arms_table(comparison: Comparison) -> str:
+    """The arms side by side; the note says what the interval is."""
+    metrics = list(comparison.arms[0].result.best)
+    best = [f"Best {described(metric).title}" for metric in metrics]
+    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *best, "Training", "Front share"]
+    rows = [_arm_row(arm, i, metrics) for i, arm in enumerate(comparison.arms)]
+    seeds = comparison.seeds
     over_seeds = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
     point = ", ".join(
-        f"{described(axis['metric']).label} {setting(axis['reference'])} {described(axis['metric']).unit}".strip()
-        for axis in comparison["objectives"]
+        f"{described(axis.metric).label} {setting(axis.reference)} {described(axis.metric).unit}".strip()
+        for axis in comparison.objectives
     )
     note = (
         f"Hypervolume: {over_seeds}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
     )
-    table = _table("Arms", [*heads, "Training", "Front share"], rows)
-    return f'{table}<p class="note muted">{escape(note)}</p>'
+    return f'{_table("Arms", heads, rows)}<p class="note muted">{escape(note)}</p>'
 
 
-def trials_table(view: StudyView) -> str:
+def trials_table(view: View) -> str:
     """The trials on the front first, then in the order of the spec; at most a few hundred."""
     on_front = front_ids(view)
     styles = {arm.name: arm_style(i) for i, arm in enumerate(view.study.arms)}
@@ -89,7 +86,7 @@ def trials_table(view: StudyView) -> str:
     varied = {key for arm in view.study.arms for key in varied_keys(view, arm.name)}
     keys = [key for key in dict.fromkeys(k for t in view.trials.values() for k in t.planned.config) if key in varied]
     metrics = [objective.metric for objective in view.study.objectives]
-    metrics += ["accuracy"] if "accuracy" in view.study.metrics and "accuracy" not in metrics else []
+    metrics += [ACCURACY] if ACCURACY in view.metrics and ACCURACY not in metrics else []
     rows = []
     for trial_id in chosen:
         trial = view.trials[trial_id]
@@ -104,7 +101,8 @@ def trials_table(view: StudyView) -> str:
             + f'<td class="num">{duration(trial.training_seconds)}</td></tr>'
         )
     heads = ["Arm", "Trial", "State", "Front", "Seed", *(key.split(".", 1)[1] for key in keys)]
-    table = _table("Trials", [*heads, *map(title_of, metrics), "Training"], rows, words=4, kind="trials")
+    heads += [*(described(metric).title for metric in metrics), "Training"]
+    table = _table("Trials", heads, rows, words=4, kind="trials")
     if len(view.trials) <= MOST_TRIALS:
         return table
     note = f"{len(chosen):,} of {len(view.trials):,} trials, those on the front first; the CSV export has all of them."

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from service.answers import front_ids
-from service.store.views import StudyView
+from service.analysis.candidates import front_ids
+from service.contract.metrics import EPOCH
+from service.views.view import View
 
 Kind = Literal["int", "float", "bool", "string"]
 Cell = int | float | bool | str | None
@@ -38,7 +39,7 @@ TRIAL_COLUMNS = [
     Column("host", "string"),
     Column("training_seconds", "float"),
 ]
-REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column("epoch", "int")]
+REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column(EPOCH, "int")]
 
 
 def kind_of(values: Iterable[Any]) -> Kind:
@@ -62,13 +63,13 @@ def as_kind(value: Any, kind: Kind) -> Cell:
     return value if kind == "bool" or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _metrics(view: StudyView) -> list[str]:
+def _metrics(view: View) -> list[str]:
     """Those the study promises, then whatever else was reported."""
     reported = {name for trial in view.trials.values() for name in trial.metrics}
-    return [*view.study.metrics, *sorted(reported.difference(view.study.metrics))]
+    return [*view.metrics, *sorted(reported.difference(view.metrics))]
 
 
-def trials_table(view: StudyView) -> Table:
+def trials_table(view: View) -> Table:
     """A row per trial with its configuration and its last metrics."""
     on_front = front_ids(view)
     trials = [
@@ -105,20 +106,20 @@ def trials_table(view: StudyView) -> Table:
     return Table(columns, iter(rows))
 
 
-def reports_table(view: StudyView) -> Table:
-    """A row per report. The reports are taken now and made into rows as they are read, for there may be millions."""
-    taken = [(trial_id, t.planned.arm, t.planned.seed, list(t.reports)) for trial_id, t in view.trials.items()]
-    metrics = [name for name in _metrics(view) if name != "epoch"]
+def reports_table(view: View) -> Table:
+    """A row per report. The reports are kept now and made into rows as they are read, for there may be millions."""
+    kept = [(trial_id, t.planned.arm, t.planned.seed, list(t.reports)) for trial_id, t in view.trials.items()]
+    metrics = [name for name in _metrics(view) if name != EPOCH]
 
     def rows() -> Iterator[tuple[Cell, ...]]:
-        for trial_id, arm, seed, reports in taken:
+        for trial_id, arm, seed, reports in kept:
             for report in reports:
-                epoch = as_kind(report.get("epoch"), "int")
+                epoch = as_kind(report.get(EPOCH), "int")
                 yield (view_id, trial_id, arm, seed, epoch, *(as_kind(report.get(m), "float") for m in metrics))
 
     view_id = view.id
     return Table([*REPORT_COLUMNS, *(Column(name, "float") for name in metrics)], rows())
 
 
-def table_of(view: StudyView, name: TableName) -> Table:
+def table_of(view: View, name: TableName) -> Table:
     return trials_table(view) if name == "trials" else reports_table(view)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from paretoscope import __version__ as VERSION
+
+__all__ = ["SOFTWARE", "VERSION", "software"]
+
 SOFTWARE = {"torch": "PyTorch", "ray": "Ray Tune", "optuna": "Optuna", "torchjd": "TorchJD", "moocore": "moocore"}
 
 
@@ -15,10 +19,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-VERSION = _version("paretoscope") or "unknown"
-
-
 def software() -> dict[str, str]:
     """The packages that trained and measured, as installed beside the service."""
-    found = {package: _version(package) for package in SOFTWARE}
-    return {package: number for package, number in found.items() if number is not None}
+    versions = {package: _version(package) for package in SOFTWARE}
+    return {package: number for package, number in versions.items() if number is not None}

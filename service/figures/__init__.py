@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from service.contract.errors import NotFound
-from service.contract.study import Study
+from service.contract.wire.answers.figures import FigureEntry, OfferedFigure
+from service.contract.wire.errors import NotFound
 from service.figures import (
     accuracy_by_method,
     attainment,
@@ -26,7 +24,7 @@ from service.figures import (
     weight_paths,
 )
 from service.figures.figure import Figure
-from service.store.views import StudyView
+from service.views.view import View
 
 # In the order of the page.
 FIGURES: dict[str, Figure] = {
@@ -53,8 +51,8 @@ FIGURES: dict[str, Figure] = {
 }
 
 
-def described() -> list[dict[str, Any]]:
-    return [{"name": f.name, "title": f.title, "doc": f.doc, "group": f.group} for f in FIGURES.values()]
+def described() -> list[FigureEntry]:
+    return [figure.entry() for figure in FIGURES.values()]
 
 
 def named(name: str) -> Figure:
@@ -63,20 +61,11 @@ def named(name: str) -> Figure:
     return FIGURES[name]
 
 
-def figures_of(study: Study) -> list[str]:
+def figures_of(view: View) -> list[str]:
     """The figures that this study has something for."""
-    return [figure.name for figure in FIGURES.values() if figure.is_for(study)]
+    return [figure.name for figure in FIGURES.values() if figure.is_for(view)]
 
 
-def offered(view: StudyView) -> list[dict[str, Any]]:
+def offered(view: View) -> list[OfferedFigure]:
     """Those figures, with what a reader may choose in each."""
-    return [
-        {
-            "name": name,
-            "title": FIGURES[name].title,
-            "doc": FIGURES[name].doc,
-            "group": FIGURES[name].group,
-            "controls": [control._asdict() for control in FIGURES[name].controls(view)],
-        }
-        for name in figures_of(view.study)
-    ]
+    return [FIGURES[name].offer(view) for name in figures_of(view)]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from service.contract.events import TrialState
-from service.figures.configurations import ACCURACY, Best, accuracy_control, best_of_arms, chosen_accuracy
+from service.contract.metrics import ACCURACY, Kind, described
+from service.contract.wire.events import TrialState
+from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.numbers import number, spread
+from service.figures.drawing.configurations import Best, accuracy_control, best_note, best_of_arms, chosen_accuracy
+from service.figures.drawing.rows import Dot, Row, draw_rows
+from service.figures.drawing.style import title_of
 from service.figures.figure import Asked, Figure
-from service.figures.rows import Dot, Row, draw_rows
-from service.figures.style import title_of
-from service.store.views import StudyView
+from service.views.selectors import counts
+from service.views.view import View
 
 
 class AccuracyData(NamedTuple):
@@ -20,7 +24,7 @@ class AccuracyData(NamedTuple):
     failed: int  # trials of the study that did not make it into the figure
 
 
-def accuracy_data(view: StudyView, y: str | None) -> AccuracyData:
+def accuracy_data(view: View, y: str | None) -> AccuracyData:
     metric = chosen_accuracy(view, y)
     arms = best_of_arms(view, metric)
     shown = [trial for arm in arms for trial in arm.values]
@@ -29,7 +33,7 @@ def accuracy_data(view: StudyView, y: str | None) -> AccuracyData:
         arms,
         {trial: view.trials[trial].planned.seed for trial in shown},
         sum(view.trials[trial].state in (TrialState.RUNNING, TrialState.PLANNED) for trial in shown),
-        view.counts()["failed"],
+        counts(view).failed,
     )
 
 
@@ -38,12 +42,8 @@ def mean_words(arm: Best, what: str) -> str:
     mean, half, seeds = arm.mean
     if mean is None:
         return ""
-    words = f"{what} {mean:.3g}" + (f" ± {half:.2g} over {seeds} seeds" if half is not None else ", one seed")
+    words = f"{what} {spread(mean, half)}" + (f" over {seeds} seeds" if half is not None else ", one seed")
     return words + (f"<br>best of {arm.of}, chosen on the test split<br>{arm.label}" if arm.of > 1 else "")
-
-
-def best_note(arm: Best) -> str:
-    return f"best of {arm.of}" if arm.of > 1 else ""
 
 
 def seeds_words(arms: list[Best]) -> str:
@@ -53,8 +53,8 @@ def seeds_words(arms: list[Best]) -> str:
     return "one seed, no interval" if most == 1 else f"{most} seeds: mean, 95 % interval, each seed below"
 
 
-def draw_accuracy(data: AccuracyData, revision: str) -> dict[str, Any]:
-    title = title_of(data.metric) if data.metric else "accuracy"
+def draw_accuracy(data: AccuracyData, revision: str) -> PlotlyFigure:
+    title = title_of(data.metric) if data.metric else described(ACCURACY).label
     rows = [
         Row(
             arm.arm,
@@ -62,7 +62,7 @@ def draw_accuracy(data: AccuracyData, revision: str) -> dict[str, Any]:
             "",
             mean_words(arm, title),
             arm.mean,
-            [Dot(trial, f"seed {data.seeds[trial]}", value) for trial, value in arm.values.items()],
+            [Dot(trial, f"seed {data.seeds[trial]}: {number(value)}", value) for trial, value in arm.values.items()],
         )
         for arm in data.arms
     ]
@@ -77,7 +77,7 @@ def draw_accuracy(data: AccuracyData, revision: str) -> dict[str, Any]:
     return draw_rows(rows, x, (0.0, 1.0), " · ".join(filter(None, parts)), empty, revision)
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_accuracy(accuracy_data(asked.view, asked.y), asked.revision)
 
 
@@ -86,7 +86,7 @@ FIGURE = Figure(
     "Accuracy by method",
     "final accuracy (y) of each arm's best configuration, mean over seeds with its 95 % interval",
     "curves",
-    (ACCURACY.pattern,),
+    (Kind.ACCURACY,),
     figure,
     accuracy_control,
 )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import Axis, points_of
 from service.analysis.attainment import Place, Rectangle, difference, worst_corner
-from service.answers import candidates, chosen_axes
-from service.contract.expansion import count_trials
-from service.contract.palette import arm_style
-from service.contract.study import Study
-from service.contract.weightings import BY_HAND
-from service.figures.attainment import ArmAttainment, arm_attainment, arm_traces, axes_controls, sets_of, wishes
-from service.figures.choices import chosen_arms
+from service.analysis.candidates import candidates, chosen_axes
+from service.contract.methods.weightings import BY_HAND
+from service.contract.study.expansion import count_trials
+from service.contract.study.study import Study
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import plural
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.attained import ArmAttainment, arm_attainment, arm_traces, axes_controls, sets_of, wishes
+from service.figures.drawing.choices import chosen_arms
+from service.figures.drawing.style import axis_layout, layout, short
 from service.figures.figure import Asked, Control, Figure
-from service.figures.style import axis_layout, layout, short, title_of
-from service.store.views import StudyView
+from service.views.view import View
 
 FAINTEST, STRONGEST = 0.15, 0.8  # opacity of a hue where one seed differs, where all do
 MOST_LEVELS = 3  # in the legend; of more the strongest and the faintest
@@ -43,7 +45,7 @@ def default_arms(study: Study) -> tuple[str, str]:
     return first, second
 
 
-def difference_data(view: StudyView, x: str | None, y: str | None, arms: Sequence[str]) -> DifferenceData:
+def difference_data(view: View, x: str | None, y: str | None, arms: Sequence[str]) -> DifferenceData:
     axes = chosen_axes(view, x, y)
     chosen = chosen_arms(view, arms, default_arms(view.study))
     points = points_of(candidates(view), axes)
@@ -71,7 +73,7 @@ def tint(colour: str, share: float) -> str:
     return f"rgba({red},{green},{blue},{short(FAINTEST + (STRONGEST - FAINTEST) * share):g})"
 
 
-def _areas(data: DifferenceData) -> list[dict[str, Any]]:
+def _areas(data: DifferenceData) -> list[Trace]:
     """One trace per arm and number of seeds: few traces draw fast."""
     traces = []
     total = len(data.seeds)
@@ -98,7 +100,7 @@ def _areas(data: DifferenceData) -> list[dict[str, Any]]:
                 "fillcolor": tint(arm_style(data.places[arm])[0], share),
                 "line": {"width": 0},
                 "hoveron": "fills",
-                "text": f"{data.arms[arm]} in {abs(seeds)} of {total} seeds more",
+                "text": f"{data.arms[arm]} in {abs(seeds)} more of {plural(total, 'seed')}",
                 "hoverinfo": "text",
             }
         )
@@ -109,8 +111,8 @@ def _words(data: DifferenceData) -> str:
     if not data.seeds:
         return ""
     if len(data.seeds) == 1:
-        return "one seed: where only one of them attains"
-    return f"the stronger, the more of {len(data.seeds)} seeds · lines: attained by half of the seeds"
+        return "one seed: trade-offs that only one of the two arms attains"
+    return f"stronger colour: more of the {len(data.seeds)} seeds · lines: attained by half of the seeds"
 
 
 def _summary(data: DifferenceData) -> str:
@@ -123,7 +125,7 @@ def _summary(data: DifferenceData) -> str:
     if not any(most):
         return f"{data.arms[0]} and {data.arms[1]} attain the same."
     words = [
-        f"{arm} attains some trade-offs in up to {count} of {len(data.seeds)} seeds more"
+        f"{arm} attains some trade-offs in up to {count} more of {plural(len(data.seeds), 'seed')}"
         if count
         else f"{arm} attains none in more seeds"
         for arm, count in zip(data.arms, most, strict=True)
@@ -131,13 +133,12 @@ def _summary(data: DifferenceData) -> str:
     return "; ".join(words) + "."
 
 
-def draw_difference(data: DifferenceData, revision: str) -> dict[str, Any]:
+def draw_difference(data: DifferenceData, revision: str) -> PlotlyFigure:
     x, y = data.axes
-    hover = f"half of the seeds attain<br>{title_of(x.metric)} %{{x:.3g}}<br>{title_of(y.metric)} %{{y:.3g}}"
     lines = [
         trace
         for arm, place, dash in zip(data.lines, data.places, ("solid", "dash"), strict=True)
-        for trace in arm_traces(arm, place, hover + "<extra>%{fullData.name}</extra>", dash)
+        for trace in arm_traces(arm, place, data.axes, "half of the seeds attain", dash)
     ]
     places = [place for arm in data.lines for place in arm.median]
     places += [place for rectangle in data.rectangles for place in rectangle[:2]]
@@ -152,11 +153,11 @@ def draw_difference(data: DifferenceData, revision: str) -> dict[str, Any]:
     return {"data": [*_areas(data), *lines], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_difference(difference_data(asked.view, asked.x, asked.y, asked.arms), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     arms = [(arm.name, arm.name) for arm in view.study.arms]
     first, second = default_arms(view.study)
     pair = [Control("arm", "arm", "choice", arms, first), Control("arm", "against", "choice", arms, second)]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from service.contract.metrics import Kind, described, of_kind
+from service.contract.wire.plotly import PlotlyFigure
+from service.figures.drawing.over_epochs import PathsData, paths_data, spread_words
+from service.figures.drawing.small_plots import draw_paths
 from service.figures.figure import Asked, Figure
-from service.figures.over_epochs import PathsData, paths_data, spread_words
-from service.figures.small_plots import draw_paths
-from service.store.views import StudyView
-
-METRICS = r"balance_.+"
+from service.views.view import View
 
 
-def balance_data(view: StudyView) -> PathsData:
-    return paths_data(view, METRICS)
+def balance_data(view: View) -> PathsData:
+    return paths_data(view, of_kind(view.metrics, Kind.IMBALANCE))
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     data = balance_data(asked.view)
-    names = {metric: metric.removeprefix("balance_") for metric in data.metrics}
+    names = {metric: described(metric).subject or metric for metric in data.metrics}
     parts = ["|ln OUT/IN| of each layer's worst unit, 0 is balanced", spread_words(data)]
     if data.left_out:
         parts.append(f"first {len(data.metrics)} of {len(data.metrics) + data.left_out} layers")
@@ -30,6 +28,6 @@ FIGURE = Figure(
     "Balance",
     "the balance ratio of each layer over epochs, |ln OUT/IN| of its worst unit, with its spread over seeds",
     "weights",
-    (METRICS,),
+    (Kind.IMBALANCE,),
     figure,
 )

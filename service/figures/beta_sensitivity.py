@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import Axis, Interval, mean_interval
-from service.answers import metric_axis
-from service.contract.events import TrialState
-from service.contract.palette import arm_style
-from service.contract.searches import OptunaSearch
-from service.contract.study import Study
-from service.figures.bands import across, bars, bounds_of, ends, interval_words, legend_rank, ribbon
-from service.figures.choices import chosen_metric, judged, metric_control, one_of
-from service.figures.configurations import Best, best_of, final_value, finite
+from service.analysis.candidates import metric_axis
+from service.contract.methods.searches import OptunaSearch
+from service.contract.study.study import Study
+from service.contract.wire.events import TrialState
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import number, setting
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import across, bars, bounds_of, ends, interval_words, legend_rank, ribbon
+from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
+from service.figures.drawing.configurations import Best, best_of, final_value, finite
+from service.figures.drawing.hover import hover
+from service.figures.drawing.parameters import BETA, is_number, key_label, numeric_keys
+from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
-from service.figures.labels import varied_keys
-from service.figures.parameters import BETA, is_number, key_label, numeric_keys
-from service.figures.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
-from service.store.views import StudyView
+from service.views.selectors import counts, varied_keys
+from service.views.view import View
 
 MOST_BARS = 40  # per arm; more are an area
 MOST_DOTS = 2_000  # single trials below their means
@@ -66,7 +69,7 @@ def _levels(dots: list[Dot]) -> list[Level]:
     ]
 
 
-def sensitivity_data(view: StudyView, x: str | None, y: str | None) -> SensitivityData:
+def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityData:
     """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for."""
     keys = numeric_keys(view.study)
     options = [(key, key_label(key)) for key in keys]
@@ -84,7 +87,7 @@ def sensitivity_data(view: StudyView, x: str | None, y: str | None) -> Sensitivi
         others = others or bool(dots and not searched and varied_keys(view, arm.name) - {key})
         arms.append(ArmLevels(arm.name, searched, [] if searched else _levels(dots), dots, best))
     training = sum(t.state is TrialState.RUNNING and bool(t.metrics) for t in view.trials.values())
-    return SensitivityData(key, axis, arms, others, training, view.counts()["failed"])
+    return SensitivityData(key, axis, arms, others, training, counts(view).failed)
 
 
 def _on_log_axis(arm: ArmLevels) -> ArmLevels:
@@ -94,20 +97,19 @@ def _on_log_axis(arm: ArmLevels) -> ArmLevels:
     return arm._replace(dots=[dot for dot in arm.dots if dot.value > 0], levels=levels, zero=zero)
 
 
-def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) -> list[dict[str, Any]]:
+def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) -> list[Trace]:
     """Single trials muted, means with their intervals on top; a search has only single trials."""
     colour, symbol = arm_style(index)
     marker = {"color": colour, "symbol": symbol}
     common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name, "legendrank": legend_rank(index)}
     alone = arm.searched or all(level.metric.seeds == 1 for level in arm.levels)
     dots = arm.dots if few or alone else []
-    single: dict[str, Any] = {
+    single: Trace = {
         "mode": "markers",
         "x": [short(dot.value) for dot in dots],
         "y": [short(dot.metric) for dot in dots],
-        "text": [f"seed {dot.seed}" for dot in dots],
+        **hover(f"{label} {setting(dot.value)}: {number(dot.metric)}, seed {dot.seed}" for dot in dots),
         "customdata": [dot.trial for dot in dots],
-        "hovertemplate": f"{label} %{{x:.3g}}: %{{y:.3g}}, %{{text}}<extra>%{{fullData.name}}</extra>",
         "showlegend": alone,
         "marker": {**marker, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
     }
@@ -117,8 +119,7 @@ def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) 
         "mode": "lines" if alone else "lines+markers",
         "x": [short(level.value) for level in arm.levels],
         "y": [short(level.metric.mean or 0.0) for level in arm.levels],
-        "text": [interval_words(level.metric) for level in arm.levels],
-        "hovertemplate": f"{label} %{{x:.3g}}: %{{text}}<extra>%{{fullData.name}}</extra>",
+        **hover(f"{label} {setting(level.value)}: {interval_words(level.metric)}" for level in arm.levels),
         "showlegend": not alone,
         "line": {"color": colour, "width": 1.5},
         "marker": {**marker, "size": 8},
@@ -139,14 +140,14 @@ def _summary(data: SensitivityData, label: str) -> str:
     words = []
     for arm in data.arms:
         if arm.best is not None and arm.best.mean.mean is not None:
-            words.append(f"{arm.name} {arm.best.mean.mean:.3g}")
+            words.append(f"{arm.name} {number(arm.best.mean.mean)}")
         elif arm.dots:
             places = [(dot.metric, dot.value) for dot in arm.dots]
             if arm.levels:
                 places = [(level.metric.mean or 0.0, level.value) for level in arm.levels]
             metric, value = pick(places)
             alone = "" if arm.levels else f", best of {len(places)} single trials"
-            words.append(f"{arm.name} {metric:.3g} at {label} {value:.3g}{alone}")
+            words.append(f"{arm.name} {number(metric)} at {label} {setting(value)}{alone}")
     return f"{title_of(data.axis.metric)} at best: {'; '.join(words)}." if words else ""
 
 
@@ -169,7 +170,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
+def draw_sensitivity(data: SensitivityData, revision: str) -> PlotlyFigure:
     label, metric = key_label(data.key or ""), data.axis.metric
     few = sum(len(arm.dots) for arm in data.arms) <= MOST_DOTS
     positive = [dot.value for arm in data.arms for dot in arm.dots if dot.value > 0]
@@ -196,8 +197,8 @@ def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
             x |= {"dtick": "D2"}
     heights = [dot.metric for arm in shown for dot in arm.dots]
     means = [arm.best.mean if arm.best is not None else arm.zero for arm in shown]
-    found = [ends(mean, bounds_of(metric)) for mean in means if mean is not None]
-    heights += [end for pair in found if pair is not None for end in pair]
+    intervals = [ends(mean, bounds_of(metric)) for mean in means if mean is not None]
+    heights += [end for pair in intervals if pair is not None for end in pair]
     drawing = layout(
         x,
         axis_layout(metric, heights),
@@ -209,16 +210,16 @@ def draw_sensitivity(data: SensitivityData, revision: str) -> dict[str, Any]:
     return {"data": [*bands, *curves], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_sensitivity(sensitivity_data(asked.view, asked.x, asked.y), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     keys = numeric_keys(view.study)
     against = Control("x", "against", "choice", [(key, key_label(key)) for key in keys], BETA)
     if BETA not in keys:
         against = against._replace(default=next(iter(keys), ""))
-    return [metric_control(view.study, judged(view.study)), *([against] if len(keys) > 1 else [])]
+    return [metric_control(view, judged(view)), *([against] if len(keys) > 1 else [])]
 
 
 def has_numbers(study: Study) -> bool:

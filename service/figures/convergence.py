@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import Interval, mean_interval
-from service.contract.errors import Detail, InvalidInput
-from service.contract.events import TrialState
-from service.figures.accuracy_by_method import best_note
-from service.figures.configurations import ACCURACY, Best, accuracy_control, best_of_arms, chosen_accuracy, finite
+from service.contract.metrics import ACCURACY, EPOCH, Kind, described
+from service.contract.wire.errors import Detail, InvalidInput
+from service.contract.wire.events import TrialState
+from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.numbers import setting, spread
+from service.figures.drawing.configurations import (
+    Best,
+    accuracy_control,
+    best_note,
+    best_of_arms,
+    chosen_accuracy,
+    finite,
+)
+from service.figures.drawing.rows import Dot, Row, draw_rows
+from service.figures.drawing.style import title_of
 from service.figures.figure import Asked, Control, Figure
-from service.figures.rows import Dot, Row, draw_rows
-from service.figures.style import title_of
-from service.store.views import StudyView, TrialView
+from service.views.trial import TrialView
+from service.views.view import View
 
 SHARE_OF_BEST = 0.95
 
@@ -58,13 +68,13 @@ def given_threshold(x: str | None) -> float | None:
 
 
 def epochs_to_reach(trial: TrialView, metric: str, threshold: float) -> int | None:
-    steps = ((report.get("epoch"), report.get(metric)) for report in trial.reports)
+    steps = ((report.get(EPOCH), report.get(metric)) for report in trial.reports)
     return min(
         (int(epoch) for epoch, value in steps if finite(epoch) and finite(value) and value >= threshold), default=None
     )
 
 
-def arm_epochs(view: StudyView, best: Best, metric: str, threshold: float) -> ArmEpochs:
+def arm_epochs(view: View, best: Best, metric: str, threshold: float) -> ArmEpochs:
     """The trials of an arm's best configuration, failed ones too; one that has not begun says nothing yet."""
     reached: dict[str, int] = {}
     never = pending = 0
@@ -80,7 +90,7 @@ def arm_epochs(view: StudyView, best: Best, metric: str, threshold: float) -> Ar
     return ArmEpochs(best, reached, never, pending)
 
 
-def convergence_data(view: StudyView, x: str | None, y: str | None) -> ConvergenceData:
+def convergence_data(view: View, x: str | None, y: str | None) -> ConvergenceData:
     """Without a threshold: 95 % of the best arm's final mean."""
     metric, threshold = chosen_accuracy(view, y), given_threshold(x)
     bests = best_of_arms(view, metric)
@@ -107,13 +117,13 @@ def _hover(arm: ArmEpochs) -> str:
     mean, half, seeds = arm.mean
     if mean is None:
         return ""
-    words = f"{mean:.3g} epochs" if half is None else f"{mean:.3g} ± {half:.2g} epochs over {seeds} seeds"
+    words = f"{spread(mean, half)} epochs" + ("" if half is None else f" over {seeds} seeds")
     return words + (f"<br>best of {arm.best.of} by final accuracy<br>{arm.best.label}" if arm.best.of > 1 else "")
 
 
-def draw_convergence(data: ConvergenceData, revision: str) -> dict[str, Any]:
-    title = title_of(data.metric) if data.metric else "accuracy"
-    threshold = "" if data.threshold is None else f"{data.threshold:.3g}"
+def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
+    title = title_of(data.metric) if data.metric else described(ACCURACY).label
+    threshold = "" if data.threshold is None else setting(data.threshold)
     rows = [
         Row(
             arm.best.arm,
@@ -121,7 +131,7 @@ def draw_convergence(data: ConvergenceData, revision: str) -> dict[str, Any]:
             remark(arm),
             _hover(arm),
             arm.mean,
-            [Dot(trial, f"seed {data.seeds[trial]}", epochs) for trial, epochs in arm.reached.items()],
+            [Dot(trial, f"seed {data.seeds[trial]}: {epochs}", epochs) for trial, epochs in arm.reached.items()],
         )
         for arm in data.arms
     ]
@@ -141,11 +151,11 @@ def draw_convergence(data: ConvergenceData, revision: str) -> dict[str, Any]:
     return draw_rows(rows, x, (0.0, math.inf), " · ".join(filter(None, parts)), empty, revision)
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_convergence(convergence_data(asked.view, asked.x, asked.y), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     return [Control("x", "at least", "number", [], ""), *accuracy_control(view)]
 
 
@@ -154,7 +164,7 @@ FIGURE = Figure(
     "Convergence",
     "epochs until each arm reaches an accuracy (y) of at least x; none given: 95 % of the best arm's",
     "curves",
-    (ACCURACY.pattern,),
+    (Kind.ACCURACY,),
     figure,
     controls,
 )

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from service.artifacts import Artifacts
-from service.contract.study import Study
-from service.figures.style import escaped
-from service.store.views import StudyView
-
-Group = Literal["main", "cost", "sensitivity", "robustness", "curves", "weights", "codes", "runs"]
+from service.contract.metrics import Kind, of_kind
+from service.contract.study.study import Study
+from service.contract.wire.answers.figures import FigureControl, FigureEntry, OfferedFigure
+from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.figure_groups import GroupName
+from service.figures.drawing.style import escaped
+from service.store.artifacts import Artifacts
+from service.views.view import View
 
 
 class Asked(NamedTuple):
     """A study, and what the reader chose in the query."""
 
-    view: StudyView
+    view: View
     x: str | None = None
     y: str | None = None
     z: str | None = None
     trials: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     artifacts: Artifacts | None = None
+
+    @property
+    def choices(self) -> tuple[object, ...]:
+        """All that the reader chose; by its repr no choice reads like another."""
+        return (self.x, self.y, self.z, self.trials, self.arms)
 
     @property
     def revision(self) -> str:
@@ -40,8 +46,11 @@ class Control(NamedTuple):
     options: list[tuple[str, str]]
     default: str
 
+    def answer(self) -> FigureControl:
+        return FigureControl(**self._asdict())
 
-def no_controls(view: StudyView) -> list[Control]:
+
+def no_controls(view: View) -> list[Control]:
     return []
 
 
@@ -49,21 +58,30 @@ def always(study: Study) -> bool:
     return True
 
 
+def _has(view: View, need: str | Kind) -> bool:
+    return bool(of_kind(view.metrics, need)) if isinstance(need, Kind) else need in view.metrics
+
+
 class Figure(NamedTuple):
     name: str
     title: str
     doc: str
-    group: Group  # the tab of the study page it stands in
-    needs: tuple[str, ...]  # patterns; where one matches no metric of a study, there is nothing to draw
-    build: Callable[[Asked], dict[str, Any]]
-    controls: Callable[[StudyView], list[Control]] = no_controls
+    group: GroupName  # the tab of the study page it stands in
+    needs: tuple[str | Kind, ...]  # metrics, or kinds of metric, without one of which there is nothing to draw
+    build: Callable[[Asked], PlotlyFigure]
+    controls: Callable[[View], list[Control]] = no_controls
     applies: Callable[[Study], bool] = always  # what metrics cannot tell
 
-    def drawn(self, asked: Asked) -> dict[str, Any]:
+    def drawn(self, asked: Asked) -> PlotlyFigure:
         """What leaves the service: as built, with nothing in it that a user wrote and Plotly would read as markup."""
         return escaped(self.build(asked), [arm.name for arm in asked.view.study.arms])
 
-    def is_for(self, study: Study) -> bool:
-        metrics = study.metrics
-        matched = all(any(re.fullmatch(need, metric) for metric in metrics) for need in self.needs)
-        return matched and self.applies(study)
+    def entry(self) -> FigureEntry:
+        return FigureEntry(name=self.name, title=self.title, doc=self.doc, group=self.group)
+
+    def offer(self, view: View) -> OfferedFigure:
+        controls = [control.answer() for control in self.controls(view)]
+        return OfferedFigure(**self.entry().fields(), controls=controls)
+
+    def is_for(self, view: View) -> bool:
+        return all(_has(view, need) for need in self.needs) and self.applies(view.study)

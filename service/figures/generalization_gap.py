@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import Interval, mean_interval
-from service.contract.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.palette import arm_style
-from service.figures import rows
-from service.figures.accuracy_by_method import best_note
-from service.figures.bands import across, bars, bounds_of, interval_words, legend_rank
-from service.figures.configurations import Best, best_of, configurations, final_value, finite
+from service.contract.metrics import ACCURACY, GAP, I_XZ
+from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import number
+from service.contract.wording.palette import arm_style
+from service.figures.drawing import rows
+from service.figures.drawing.bands import across, bars, bounds_of, interval_words, legend_rank
+from service.figures.drawing.configurations import Best, best_note, best_of, configurations, final_value, finite
+from service.figures.drawing.hover import hover
+from service.figures.drawing.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
+from service.figures.drawing.trial_labels import config_label
 from service.figures.figure import Asked, Figure
-from service.figures.labels import config_label, varied_keys
-from service.figures.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
-from service.store.views import StudyView
+from service.views.selectors import counts, varied_keys
+from service.views.view import View
 
-X, Y = "i_xz_bits", "generalization_gap"
+X, Y = I_XZ, GAP
 MOST_DOTS = 2_000
 MOST_BARS = 40  # per arm; more would be a thicket
 SMALLEST_BITS = 1e-2  # a log axis has no place for a code that carries nothing
@@ -62,7 +66,7 @@ class GapData(NamedTuple):
         return any(arm.configurations for arm in self.arms)
 
 
-def _configuration(view: StudyView, trials: list[str], varied: set[str]) -> Configuration | None:
+def _configuration(view: View, trials: list[str], varied: set[str]) -> Configuration | None:
     dots = []
     for trial_id in trials:
         trial = view.trials[trial_id]
@@ -72,53 +76,59 @@ def _configuration(view: StudyView, trials: list[str], varied: set[str]) -> Conf
     if not dots:
         return None
     label = config_label(view.trials[trials[0]].planned.config, varied)
-    rate_mean, gap_mean = (mean_interval([dot[i] for dot in dots]) for i in (2, 3))  # type: ignore[misc]
+    rate_mean, gap_mean = mean_interval([dot.rate for dot in dots]), mean_interval([dot.gap for dot in dots])
     return Configuration(label, rate_mean, gap_mean, dots)
 
 
-def _fallback(view: StudyView, arm: str) -> Fallback:
-    best = best_of(view, arm, "accuracy")
-    found = {trial: final_value(view.trials[trial], Y) for trial in best.trials}
-    gaps = {trial: gap for trial, gap in found.items() if finite(gap)}
+def _fallback(view: View, arm: str) -> Fallback:
+    best = best_of(view, arm, ACCURACY)
+    last = {trial: final_value(view.trials[trial], Y) for trial in best.trials}
+    gaps = {trial: gap for trial, gap in last.items() if finite(gap)}
     return Fallback(best, gaps, mean_interval(list(gaps.values())))
 
 
-def gap_data(view: StudyView) -> GapData:
+def gap_data(view: View) -> GapData:
     arms = []
     for arm in view.study.arms:
         varied = varied_keys(view, arm.name)
-        found = [_configuration(view, trials, varied) for trials in configurations(view, arm.name)]
-        own = [configuration for configuration in found if configuration is not None]
+        measured = [_configuration(view, trials, varied) for trials in configurations(view, arm.name)]
+        own = [configuration for configuration in measured if configuration is not None]
         arms.append(ArmGap(arm.name, own, None if own else _fallback(view, arm.name)))
     seeds = {trial_id: trial.planned.seed for trial_id, trial in view.trials.items()}
-    return GapData(arms, seeds, view.counts()["failed"])
+    return GapData(arms, seeds, counts(view).failed)
 
 
-def _traces(arm: ArmGap, index: int, few: bool) -> list[dict[str, Any]]:
+def _words(rate: float | None, gap: float | None) -> str:
+    return f"<br>I(X;Z) {number(rate)} bits, gap {number(gap)}"
+
+
+def _traces(arm: ArmGap, index: int, few: bool) -> list[Trace]:
     """Trials muted, the mean of each configuration with bars in both directions; one seed: the trial is the mean."""
     colour, symbol = arm_style(index)
     alone = all(len(configuration.dots) == 1 for configuration in arm.configurations)
     pairs = [(dot, each.label) for each in arm.configurations for dot in each.dots] if few or alone else []
-    common: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": arm.name, "legendgroup": arm.name}
+    common: Trace = {"type": "scatter", "mode": "markers", "name": arm.name, "legendgroup": arm.name}
     common |= {"legendrank": legend_rank(index)}
-    values = "<br>I(X;Z) %{x:.3g} bits, gap %{y:.3g}<extra>%{fullData.name}</extra>"
     single = {
         "x": [short(dot.rate) for dot, _ in pairs],
         "y": [short(dot.gap) for dot, _ in pairs],
-        "text": [" · ".join(filter(None, [label, f"seed {dot.seed}"])) for dot, label in pairs],
+        **hover(
+            " · ".join(filter(None, [label, f"seed {dot.seed}"])) + _words(dot.rate, dot.gap) for dot, label in pairs
+        ),
         "customdata": [dot.trial for dot, _ in pairs],
-        "hovertemplate": "%{text}" + values,
         "showlegend": alone,
         "marker": {"color": colour, "symbol": symbol, "size": 7 if alone else 4, "opacity": 0.9 if alone else 0.45},
     }
     if alone:
         return [{**common, **single}]
     rates, gaps = [each.rate for each in arm.configurations], [each.gap for each in arm.configurations]
-    means: dict[str, Any] = {
+    means: Trace = {
         "x": [short(rate.mean or 0.0) for rate in rates],
         "y": [short(gap.mean or 0.0) for gap in gaps],
-        "text": [each.label or "mean" for each in arm.configurations],
-        "hovertemplate": "%{text}" + values.replace("<extra>", ", mean over seeds<extra>"),
+        **hover(
+            f"{each.label or 'mean'}{_words(each.rate.mean, each.gap.mean)}, mean over seeds"
+            for each in arm.configurations
+        ),
         "marker": {"color": colour, "symbol": symbol, "size": 8 if len(gaps) <= MOST_BARS else 5},
     }
     if len(gaps) <= MOST_BARS:
@@ -143,11 +153,11 @@ def _summary(data: GapData) -> str:
         gaps = [each.gap.mean for each in arm.configurations] or [arm.fallback.gap.mean if arm.fallback else None]
         known = sorted(gap for gap in gaps if gap is not None)
         if known:
-            words.append(f"{arm.name} {known[0]:.3g}" + (f" to {known[-1]:.3g}" if len(known) > 1 else ""))
+            words.append(f"{arm.name} {number(known[0])}" + (f" to {number(known[-1])}" if len(known) > 1 else ""))
     return f"Train minus test accuracy: {', '.join(words)}." if words else ""
 
 
-def draw_gap(data: GapData, revision: str) -> dict[str, Any]:
+def draw_gap(data: GapData, revision: str) -> PlotlyFigure:
     chosen = any(arm.fallback is not None and arm.fallback.best.of > 1 for arm in data.arms)
     parts = [
         "train − test accuracy, 0 is no gap",
@@ -161,18 +171,19 @@ def draw_gap(data: GapData, revision: str) -> dict[str, Any]:
     return drawn
 
 
-def _draw_rows(data: GapData, subtitle: str, revision: str) -> dict[str, Any]:
-    found = []
+def _draw_rows(data: GapData, subtitle: str, revision: str) -> PlotlyFigure:
+    arm_rows = []
     for arm in data.arms:
         if arm.fallback is not None:
-            dots = [rows.Dot(trial, f"seed {data.seeds[trial]}", gap) for trial, gap in arm.fallback.gaps.items()]
+            gaps = arm.fallback.gaps.items()
+            dots = [rows.Dot(trial, f"seed {data.seeds[trial]}: {number(gap)}", gap) for trial, gap in gaps]
             words = interval_words(arm.fallback.gap)
-            found.append(rows.Row(arm.name, best_note(arm.fallback.best), "", words, arm.fallback.gap, dots))
+            arm_rows.append(rows.Row(arm.name, best_note(arm.fallback.best), "", words, arm.fallback.gap, dots))
     x = {"title": {"text": title_of(Y)}, "zeroline": True, "zerolinecolor": TRUTH_COLOUR, "automargin": True}
-    return rows.draw_rows(found, x, bounds_of(Y), subtitle, "", revision)
+    return rows.draw_rows(arm_rows, x, bounds_of(Y), subtitle, "", revision)
 
 
-def _draw_plane(data: GapData, subtitle: str, revision: str) -> dict[str, Any]:
+def _draw_plane(data: GapData, subtitle: str, revision: str) -> PlotlyFigure:
     dots = [dot for arm in data.arms for each in arm.configurations for dot in each.dots]
     few = len(dots) <= MOST_DOTS
     # A collapsed code lies at zero on a linear axis; it is no reason for a log one.
@@ -190,7 +201,7 @@ def _draw_plane(data: GapData, subtitle: str, revision: str) -> dict[str, Any]:
     return {"data": [*bands, *points], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_gap(gap_data(asked.view), asked.revision)
 
 

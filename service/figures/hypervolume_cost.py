@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import Interval, mean_interval
+from service.analysis.compared import ArmCompared, compared
 from service.analysis.cost import CostCurve
-from service.comparison import comparison_answer
-from service.contract.palette import arm_style
-from service.figures.bands import bars, interval_words
-from service.figures.choices import one_of
+from service.contract.metrics import SECONDS
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import duration, number, plural, setting
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import bars, interval_words
+from service.figures.drawing.choices import one_of
+from service.figures.drawing.hover import hover
+from service.figures.drawing.style import LOG_WHEN_RATIO, TRUTH_COLOUR, layout, short
 from service.figures.figure import Asked, Control, Figure
-from service.figures.style import LOG_WHEN_RATIO, TRUTH_COLOUR, layout, short
-from service.store.views import StudyView
+from service.views.view import View
 
-COSTS = [("seconds", "training seconds"), ("trials", "trials")]
-TITLES = {"seconds": "training time per seed [s]", "trials": "trials per seed"}
+COSTS = [(SECONDS, "training seconds"), ("trials", "trials")]
+TITLES = {SECONDS: "training time per seed [s]", "trials": "trials per seed"}
 APART = 0.08  # of the height: words nearer than this would cover each other, the later say theirs when pointed at
-NOTHING = CostCurve([], [], [], [], [])._asdict()  # of an arm that has no value of an objective
+NOTHING = CostCurve([], [], [], [], [])  # of an arm that has no value of an objective
 VOLUME = (0.0, float("inf"))
 
 
@@ -56,55 +60,50 @@ class CostData(NamedTuple):
     searched: bool
 
 
-def _planned_per_seed(view: StudyView, arm: str) -> int:
+def _planned_per_seed(view: View, arm: str) -> int:
     seeds = [trial.planned.seed for trial in view.trials.values() if trial.planned.arm == arm]
     return max((seeds.count(seed) for seed in set(seeds)), default=0)
 
 
-def _place(view: StudyView, arm: dict[str, Any], by: str) -> tuple[tuple[Interval, Interval], list[str]] | None:
-    """Mean cost and hypervolume over the seeds of an arm whose trials have ended."""
-    own = [trial for trial in view.ended if view.trials[trial].planned.arm == arm["name"]]
-    volume = arm["hypervolume"]
-    if not own or volume["mean"] is None:
-        return None
+def _arm_cost(view: View, arm: ArmCompared, by: str) -> ArmCost:
+    volume = arm.result.hypervolume
+    curve = arm.cost if volume.seeds else NOTHING
+    cost = curve.seconds if by == SECONDS else [float(count) for count in curve.trials]
+    own = [trial for trial in view.ended if view.trials[trial].planned.arm == arm.name]
+    drawn = ArmCost(arm.name, cost, curve.mean, curve.low, curve.high, None, [])
+    if _planned_per_seed(view, arm.name) != 1 or not own or volume.mean is None:
+        return drawn
     spent = mean_interval([view.trials[trial].training_seconds or 0.0 for trial in own])
-    cost = spent if by == "seconds" else Interval(1.0, None, len(own))
-    return (cost, Interval(volume["mean"], volume["half_width"], volume["seeds"])), own
+    each = spent if by == SECONDS else Interval(1.0, None, len(own))
+    return drawn._replace(place=(each, volume), trials=own)
 
 
-def cost_data(view: StudyView, x: str | None) -> CostData:
+def cost_data(view: View, x: str | None) -> CostData:
     """Curves and reach as in the comparison; cost is per seed: what one run of the arm with one seed spends."""
-    by = one_of(x, COSTS, "x", "seconds")
-    answer = comparison_answer(view)
-    arms, automatic = [], set()
-    for arm in answer["arms"]:
-        curve = arm["cost"] if arm["hypervolume"]["seeds"] else NOTHING
-        found = _place(view, arm, by) if _planned_per_seed(view, arm["name"]) == 1 else None
-        place, trials = found or (None, [])
-        arms.append(ArmCost(arm["name"], curve[by], curve["mean"], curve["low"], curve["high"], place, trials))
-        if arm["automatic"]:
-            automatic.add(arm["name"])
+    by = one_of(x, COSTS, "x", SECONDS)
+    comparison = compared(view)
+    arms = {arm.name: _arm_cost(view, arm, by) for arm in comparison.arms}
+    automatic = {arm.name for arm in comparison.arms if arm.automatic}
     reached, never = [], []
-    by_name = {arm.name: arm for arm in arms}
-    for pair in answer["pairs"]:
-        own, baseline, reach = by_name[pair["arm"]], by_name[pair["baseline"]], pair["reach"]
-        if own.name not in automatic or not own.cost or baseline.place is not None:
+    for pair in comparison.pairs:
+        own, reach = arms[pair.arm], pair.reach
+        if own.name not in automatic or not own.cost or arms[pair.baseline].place is not None:
             continue  # a baseline of one trial has no cost to choose
-        if not reach["reached"]:
-            never += [(pair["baseline"], own.name)] if reach["of"] else []
+        if not reach.reached:
+            never += [(pair.baseline, own.name)] if reach.of else []
             continue
-        cost = Interval(**reach["seconds"]) if by == "seconds" else Interval(reach["trials"], None, reach["reached"])
+        cost = reach.seconds if by == SECONDS else Interval(reach.trials, None, reach.reached)
         volume = (own.place[1].mean if own.place else own.mean[-1]) or 0.0
         start = (own.place[0].mean if own.place else own.cost[-1]) or 0.0
-        reached.append(Reached(own.name, pair["baseline"], volume, start, cost, reach["reached"], reach["of"]))
-    reference = [axis["reference"] for axis in answer["objectives"]]
+        reached.append(Reached(own.name, pair.baseline, volume, start, cost, reach.reached, reach.of))
+    reference = [axis.reference for axis in comparison.objectives]
     searched = any(arm.search.name == "optuna" for arm in view.study.arms)
-    seeds = max(arm["hypervolume"]["seeds"] for arm in answer["arms"])
-    return CostData(by, arms, reached, never, reference, seeds, searched)
+    seeds = max(arm.result.hypervolume.seeds for arm in comparison.arms)
+    return CostData(by, list(arms.values()), reached, never, reference, seeds, searched)
 
 
 def cost_words(value: float, by: str) -> str:
-    return f"{value:.3g} s" if by == "seconds" else f"{value:.3g} trials"
+    return duration(value) if by == SECONDS else plural(value, "trial")
 
 
 def reach_words(reach: Reached, by: str) -> str:
@@ -119,7 +118,7 @@ def _stepped(xs: list[float], ys: list[float]) -> tuple[list[float], list[float]
     return x, [y for y in ys for _ in (0, 1)]
 
 
-def _band(arm: ArmCost, colour: str) -> dict[str, Any]:
+def _band(arm: ArmCost, colour: str) -> Trace:
     wide = [
         (x, low, high)
         for x, low, high in zip(arm.cost, arm.low, arm.high, strict=True)
@@ -132,30 +131,30 @@ def _band(arm: ArmCost, colour: str) -> dict[str, Any]:
     return {**line, "fill": "toself", "fillcolor": colour, "opacity": 0.16, "hoverinfo": "skip", "showlegend": False}
 
 
-def _arm_traces(arm: ArmCost, index: int, by: str) -> list[dict[str, Any]]:
+def _arm_traces(arm: ArmCost, index: int, by: str) -> list[Trace]:
     colour, symbol = arm_style(index)
     common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name}
-    hover = {"hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
     if arm.place is not None:
         cost, volume = arm.place
-        mark: dict[str, Any] = {"mode": "markers", "x": [short(cost.mean or 0.0)], "y": [short(volume.mean or 0.0)]}
-        mark["text"] = [f"hypervolume {interval_words(volume)}<br>after {cost_words(cost.mean or 0.0, by)}"]
+        mark: Trace = {"mode": "markers", "x": [short(cost.mean or 0.0)], "y": [short(volume.mean or 0.0)]}
+        mark |= hover([f"hypervolume {interval_words(volume)}<br>after {cost_words(cost.mean or 0.0, by)}"])
         mark["marker"] = {"color": colour, "symbol": symbol, "size": 11}
         mark |= {"error_x": bars([cost], VOLUME, colour), "error_y": bars([volume], VOLUME, colour)}
-        return [{**common, **mark, **hover, **({"customdata": arm.trials} if len(arm.trials) == 1 else {})}]
+        return [{**common, **mark, **({"customdata": arm.trials} if len(arm.trials) == 1 else {})}]
     counted = zip(arm.cost, arm.mean, arm.low, arm.high, strict=True)
     line = {
         "mode": "lines+markers",
         "x": [short(x) for x in arm.cost],
         "y": [short(y) for y in arm.mean],
-        "text": [
-            f"after {cost_words(x, by)}: {mean:.4g}" + ("" if low is None else f", 95 % {low:.4g} … {high:.4g}")
+        **hover(
+            f"after {cost_words(x, by)}: {number(mean)}"
+            + ("" if low is None else f", 95 % {number(low)} … {number(high)}")
             for x, mean, low, high in counted
-        ],
+        ),
         "line": {"color": colour, "width": 1.5, "shape": "hv"},
         "marker": {"color": colour, "symbol": symbol, "size": 5},
     }
-    return [{**common, **_band(arm, colour)}, {**common, **line, **hover}]
+    return [{**common, **_band(arm, colour)}, {**common, **line}]
 
 
 def _noted(data: CostData) -> list[Reached]:
@@ -169,7 +168,7 @@ def _noted(data: CostData) -> list[Reached]:
     return noted
 
 
-def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -> dict[str, Any]:
+def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -> Trace:
     """Dotted, from the arm to the baseline's cost, whose interval is a bar."""
     end = reach.cost.mean or 0.0
     words = reach_words(reach, by)
@@ -193,18 +192,18 @@ def _subtitle(data: CostData) -> str:
     parts = [
         {0: "", 1: "one seed, no interval"}.get(data.seeds, f"{data.seeds} seeds: mean, 95 % interval"),
         "a grid's trials in random order" + (", a search's in its own" if data.searched else "") if curve else "",
-        f"reference point ({', '.join(f'{r:g}' for r in data.reference if r is not None)})",
+        f"reference point ({', '.join(setting(r) for r in data.reference if r is not None)})",
     ]
     return " · ".join(filter(None, parts))
 
 
 def _summary(data: CostData) -> str:
-    found = [f"{reach_words(reach, data.by)} for the hypervolume of {reach.arm}" for reach in data.reached]
-    found += [f"{baseline} never has the hypervolume of {arm}" for baseline, arm in data.never]
-    return "; ".join(found) + "." if found else ""
+    sentences = [f"{reach_words(reach, data.by)} for the hypervolume of {reach.arm}" for reach in data.reached]
+    sentences += [f"{baseline} never reaches the hypervolume of {arm}" for baseline, arm in data.never]
+    return "; ".join(sentences) + "." if sentences else ""
 
 
-def draw_cost(data: CostData, revision: str) -> dict[str, Any]:
+def draw_cost(data: CostData, revision: str) -> PlotlyFigure:
     traces = [trace for i, arm in enumerate(data.arms) for trace in _arm_traces(arm, i, data.by) if arm.cost]
     costs = [x for arm in data.arms for x in arm.cost] + [reach.cost.mean or 0.0 for reach in data.reached]
     log = bool(costs) and min(costs) > 0 and max(costs) / min(costs) > LOG_WHEN_RATIO
@@ -223,18 +222,18 @@ def draw_cost(data: CostData, revision: str) -> dict[str, Any]:
     return {"data": [*dotted, *traces], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_cost(cost_data(asked.view, asked.x), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
-    return [Control("x", "against", "choice", COSTS, "seconds")]
+def controls(view: View) -> list[Control]:
+    return [Control("x", "against", "choice", COSTS, SECONDS)]
 
 
 FIGURE = Figure(
     "hypervolume-cost",
     "Hypervolume against cost",
-    "the hypervolume after so many training seconds or trials (x), and what the grid spends to have an automatic arm's",
+    "hypervolume after a number of training seconds or trials (x), and what the grid needs to match an automatic arm",
     "cost",
     (),
     figure,

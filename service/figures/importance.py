@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis.variance import ARM, LEAST_TRIALS, Explained, explained
-from service.contract.palette import arm_style
-from service.contract.parts import parts_of
-from service.contract.study import Study
-from service.figures.choices import chosen_metric, judged, metric_control, one_of
-from service.figures.configurations import final_value, finite
+from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.numbers import percent, plural
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
+from service.figures.drawing.configurations import final_value, finite
+from service.figures.drawing.hover import hover
+from service.figures.drawing.parameters import varies
+from service.figures.drawing.style import TRUTH_COLOUR, layout, short, title_of
+from service.figures.drawing.trial_labels import key_labels
 from service.figures.figure import Asked, Control, Figure
-from service.figures.labels import key_labels, varied_by_arm
-from service.figures.style import TRUTH_COLOUR, layout, short, title_of
-from service.store.views import StudyView
+from service.views.selectors import varied_by_arm
+from service.views.view import View
 
 ALL = "*"
 REST = "seed and<br>interactions"
@@ -28,24 +31,14 @@ class ImportanceData(NamedTuple):
     constant: bool  # the metric does not vary
 
 
-def percent(share: float) -> str:
-    """`3.2 %`, `91 %`."""
-    return "0 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
-
-
-def varies(study: Study) -> bool:
-    """There is something to compare: several arms, or several values within one."""
-    return len(study.arms) > 1 or any(part.size() > 1 or part.searched() for part in parts_of(study, study.arms[0]))
-
-
-def _options(view: StudyView) -> list[tuple[str, str]]:
+def _options(view: View) -> list[tuple[str, str]]:
     """All arms, and each in which something varies."""
     names = [arm.name for arm in view.study.arms]
     varied = varied_by_arm(view)
     return ([(ALL, "all arms")] if len(names) > 1 else []) + [(n, n) for n in names if varied[n] or len(names) == 1]
 
 
-def importance_data(view: StudyView, y: str | None, arm: str | None) -> ImportanceData:
+def importance_data(view: View, y: str | None, arm: str | None) -> ImportanceData:
     """Of the last values of trials that did not fail; a parameter that an arm does not have varies nothing there."""
     metric, options = chosen_metric(view, y), _options(view)
     chosen = one_of(arm, options, "arm", options[0][0])
@@ -61,27 +54,27 @@ def importance_data(view: StudyView, y: str | None, arm: str | None) -> Importan
     labels = key_labels([key for planned, _ in rows for key in planned.config if key in keys])
     columns = {label: [planned.config.get(key) for planned, _ in rows] for key, label in labels.items()}
     values = [value for _, value in rows]
-    found = explained(values, columns, [planned.arm for planned, _ in rows])
+    shares = explained(values, columns, [planned.arm for planned, _ in rows])
     place = None if chosen == ALL else names.index(chosen)
-    return ImportanceData(metric, place, chosen, len(rows), found, len(set(values)) == 1)
+    return ImportanceData(metric, place, chosen, len(rows), shares, len(set(values)) == 1)
 
 
-def _words(data: ImportanceData, found: Explained) -> list[str]:
+def _words(data: ImportanceData, shares: Explained) -> list[str]:
     words = [
         f"{effect.name}: {percent(effect.share)} ({percent(effect.low)} … {percent(effect.high)})<br>{effect.levels} "
         + ("bins of equal counts" if effect.binned else "arms" if effect.name == ARM else "values")
-        for effect in found.effects
+        for effect in shares.effects
     ]
-    return [*words, f"{percent(found.rest)} by no parameter alone"]
+    return [*words, f"{percent(shares.rest)} by no single parameter"]
 
 
-def _subtitle(data: ImportanceData, found: Explained | None) -> str:
-    if found is None:
-        return f"{data.trials} trials"
-    binned = [effect.name for effect in found.effects if effect.binned]
+def _subtitle(data: ImportanceData, shares: Explained | None) -> str:
+    if shares is None:
+        return plural(data.trials, "trial")
+    binned = [effect.name for effect in shares.effects if effect.binned]
     parts = [
         "main effects (ε² of an analysis of variance)" + (", parameters within arms" if data.arm is None else ""),
-        f"{found.trials:,} trials",
+        plural(shares.trials, "trial"),
         "bars: 95 %, bootstrap over trials, always the same draws",
         f"{', '.join(binned)} in bins of equal counts" if binned else "",
     ]
@@ -91,41 +84,40 @@ def _subtitle(data: ImportanceData, found: Explained | None) -> str:
 def _empty(data: ImportanceData) -> str:
     """Why nothing is explained."""
     if data.trials < LEAST_TRIALS:
-        return f"Too few trials to tell: {data.trials} of at least {LEAST_TRIALS}." if data.trials else ""
+        return f"Too few trials: {data.trials} of the {LEAST_TRIALS} that are needed." if data.trials else ""
     if data.constant:
         return f"{title_of(data.metric)} is the same in all {data.trials} trials."
-    return "Too few trials for so many values: every value needs to be tried more than once."
+    return "Too few trials for this many values: each value must be tried more than once."
 
 
-def _summary(data: ImportanceData, found: Explained) -> str:
-    """`β explains 91 % of the variance of accuracy (86 … 95 %); 7 % no parameter alone.`"""
-    if not found.effects:
+def _summary(data: ImportanceData, shares: Explained) -> str:
+    """`β explains 91 % of the variance of accuracy (86 % to 95 %); 7 % is explained by no single parameter.`"""
+    if not shares.effects:
         return ""
-    most = max(found.effects, key=lambda effect: effect.share)
+    most = max(shares.effects, key=lambda effect: effect.share)
     return (
         f"{most.name} explains {percent(most.share)} of the variance of {title_of(data.metric)} "
-        f"({percent(most.low)} to {percent(most.high)}); no parameter alone explains {percent(found.rest)}."
+        f"({percent(most.low)} to {percent(most.high)}); {percent(shares.rest)} is explained by no single parameter."
     )
 
 
-def draw_importance(data: ImportanceData, revision: str) -> dict[str, Any]:
-    found = data.explained
-    effects = found.effects if found else []
-    rest = found.rest if found else 0.0
-    names = [effect.name for effect in effects] + ([REST] if found else [])
+def draw_importance(data: ImportanceData, revision: str) -> PlotlyFigure:
+    shares = data.explained
+    effects = shares.effects if shares else []
+    rest = shares.rest if shares else 0.0
+    names = [effect.name for effect in effects] + ([REST] if shares else [])
     colour = TRUTH_COLOUR if data.arm is None else arm_style(data.arm)[0]
     bars = {
         "type": "bar",
         "orientation": "h",
         "name": "all arms" if data.arm is None else data.name,
         "showlegend": False,
-        "x": [short(effect.share) for effect in effects] + ([short(rest)] if found else []),
+        "x": [short(effect.share) for effect in effects] + ([short(rest)] if shares else []),
         "y": list(range(len(names))),
         "width": 0.5,
-        "text": _words(data, found) if found else [],
+        **hover(_words(data, shares) if shares else [], beside=""),
         "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": colour, "opacity": [0.45] * len(effects) + [0.2] * bool(found)},
+        "marker": {"color": colour, "opacity": [0.45] * len(effects) + [0.2] * bool(shares)},
         "error_x": {
             "type": "data",
             "symmetric": False,
@@ -152,19 +144,19 @@ def draw_importance(data: ImportanceData, revision: str) -> dict[str, Any]:
         "showgrid": False,
         "zeroline": False,
     }
-    summary = _summary(data, found) if found else ""
-    drawing = layout(x, y, _subtitle(data, found), revision, summary=summary, empty="" if found else _empty(data))
+    summary = _summary(data, shares) if shares else ""
+    drawing = layout(x, y, _subtitle(data, shares), revision, summary=summary, empty="" if shares else _empty(data))
     return {"data": [bars], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_importance(importance_data(asked.view, asked.y, asked.arms[0] if asked.arms else None), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     options = _options(view)
     arms = [Control("arm", "in", "choice", options, options[0][0])] if len(options) > 1 else []
-    return [metric_control(view.study, judged(view.study)), *arms]
+    return [metric_control(view, judged(view)), *arms]
 
 
 FIGURE = Figure(

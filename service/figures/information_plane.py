@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from service.contract.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.palette import arm_style
-from service.figures.bands import bars, bounds_of, interval_words
-from service.figures.figure import Asked, Figure
-from service.figures.information_bound import bound_layout, bound_of, bound_traces
-from service.figures.information_paths import (
+from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import number, plural
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import bars, bounds_of, interval_words
+from service.figures.drawing.hover import hover
+from service.figures.drawing.information_bound import bound_layout, bound_of, bound_traces
+from service.figures.drawing.information_paths import (
     MANY,
     SMALLEST_BITS,
     ArmPlane,
+    End,
     Mean,
     PlaneData,
     X,
     Y,
     plane_data,
 )
-from service.figures.shades import in_legend, marker_colours, shading_words
-from service.figures.style import axis_layout, layout, short, truth_traces
+from service.figures.drawing.shades import in_legend, marker_colours, shading_words
+from service.figures.drawing.style import axis_layout, layout, short, truth_traces
+from service.figures.figure import Asked, Figure
 
-HOVER = "%{text}<br>I(X;Z) %{x:.3g} bits<br>I(Z;Y) %{y:.3g} bits<extra>%{fullData.name}</extra>"
 
-
-def _lines(arm: ArmPlane, colour: str, many: bool) -> dict[str, Any]:
+def _lines(arm: ArmPlane, colour: str, many: bool) -> Trace:
     """All paths of an arm as one trace with gaps between trials: few traces draw fast."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -47,7 +48,11 @@ def _lines(arm: ArmPlane, colour: str, many: bool) -> dict[str, Any]:
     }
 
 
-def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> dict[str, Any]:
+def _end_words(end: End) -> str:
+    return f"{end.label} · epoch {end.epoch}<br>I(X;Z) {number(end.x)} bits<br>I(Z;Y) {number(end.y)} bits"
+
+
+def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> Trace:
     """Where each trial ended; small beside a mean that stands for them."""
     trials = [end.trial for end in arm.ends]
     size = 5 if many or arm.mean else 8
@@ -57,11 +62,10 @@ def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> dict[str, Any]
         "name": arm.name,
         "legendgroup": arm.name,
         "showlegend": arm.mean is None and arm.shading is None,
-        "x": [end.x for end in arm.ends],
-        "y": [end.y for end in arm.ends],
-        "text": [f"{end.label} · epoch {end.epoch}" for end in arm.ends],
+        "x": [short(end.x) for end in arm.ends],
+        "y": [short(end.y) for end in arm.ends],
+        **hover(_end_words(end) for end in arm.ends),
         "customdata": trials,
-        "hovertemplate": HOVER,
         "marker": {
             **marker_colours(arm.shading, trials, colour),
             "symbol": symbol,
@@ -71,7 +75,7 @@ def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> dict[str, Any]
     }
 
 
-def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -> dict[str, Any]:
+def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -> Trace:
     """One strong mark with its intervals; open, so that the trials it stands for are seen and can be picked."""
     return {
         "type": "scatter",
@@ -80,8 +84,7 @@ def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -
         "legendgroup": arm.name,
         "x": [short(mean.x.mean or 0.0)],
         "y": [short(mean.y.mean or 0.0)],
-        "text": [f"mean<br>I(X;Z) {interval_words(mean.x)}<br>I(Z;Y) {interval_words(mean.y)}"],
-        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+        **hover([f"mean<br>I(X;Z) {interval_words(mean.x)}<br>I(Z;Y) {interval_words(mean.y)}"]),
         "error_x": bars([mean.x], bounds_of(X), colour),
         "error_y": bars([mean.y], (-math.inf, highest), colour),
         "marker": {"color": colour, "symbol": f"{symbol}-open", "size": 14, "line": {"width": 2.5}},
@@ -91,12 +94,12 @@ def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -
 def subtitle_of(data: PlaneData) -> str:
     parts = [
         "I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
-        f"{data.trials:,} trials",
+        plural(data.trials, "trial"),
         "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
         "large mark: mean, bars 95 %" if any(arm.mean for arm in data.arms) else "",
         shading_words(arm.shading for arm in data.arms),
         "shaded: above min(I(X;Z), H(Y))" if data.entropy is not None else "",
-        f"paths of {data.drawn:,} trials" if data.drawn < data.trials else "",
+        f"paths of {plural(data.drawn, 'trial')}" if data.drawn < data.trials else "",
         "epochs thinned" if data.thinned else "",
     ]
     return " · ".join(filter(None, parts))
@@ -112,8 +115,8 @@ def summary_of(data: PlaneData) -> str:
         elif arm.ends:
             rates, labels = [end.x for end in arm.ends], [end.y for end in arm.ends]
             words.append(
-                f"{arm.name} ends between I(X;Z) {min(rates):.3g} and {max(rates):.3g} bits, "
-                f"with I(Z;Y) up to {max(labels):.3g} bits."
+                f"{arm.name} ends between I(X;Z) {number(min(rates))} and {number(max(rates))} bits, "
+                f"with I(Z;Y) up to {number(max(labels))} bits."
             )
     return " ".join(words)
 
@@ -126,9 +129,9 @@ def _places(data: PlaneData) -> tuple[list[float], list[float]]:
     return [*xs, *(end.x for end in ends)], [*ys, *(end.y for end in ends)]
 
 
-def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
-    lines: list[dict[str, Any]] = []
-    marks: list[dict[str, Any]] = []  # drawn after all lines, so that no path covers an end
+def draw_plane(data: PlaneData, revision: str) -> PlotlyFigure:
+    lines: list[Trace] = []
+    marks: list[Trace] = []  # drawn after all lines, so that no path covers an end
     many = data.trials > MANY
     for i, arm in enumerate(data.arms):
         colour, symbol = arm_style(i)
@@ -148,7 +151,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
         revision,
         summary=summary_of(data),
     )
-    below: list[dict[str, Any]] = []
+    below: list[Trace] = []
     if data.entropy is not None and xs:
         bound = bound_of(data.entropy, xs, ys, x_axis.get("type") == "log")
         below = bound_traces(bound, known=bool(data.truth))
@@ -157,7 +160,7 @@ def draw_plane(data: PlaneData, revision: str) -> dict[str, Any]:
     return {"data": [*below, *truth_traces(data.truth, SMALLEST_BITS), *lines, *marks], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_plane(plane_data(asked.view), asked.revision)
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import statistics
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from service.artifacts import LATENT_MAP, Artifacts
-from service.contract.errors import Detail, InvalidInput
-from service.contract.events import TrialState
-from service.contract.latent_map import MapFile, Place
-from service.contract.study import Study
+from service.contract.metrics import ACCURACY, I_ZY
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail, InvalidInput
+from service.contract.wire.events import TrialState
+from service.contract.wire.latent_map import MapFile, Place
+from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
+from service.contract.wording.numbers import percent, setting
+from service.figures.drawing.hover import hover
+from service.figures.drawing.style import layout
+from service.figures.drawing.trial_labels import labels_of
 from service.figures.figure import Asked, Control, Figure
-from service.figures.labels import labels_of
-from service.figures.style import layout
-from service.overlay import SEPARATOR, Overlay
-from service.store.views import StudyView
+from service.store.artifacts import LATENT_MAP, Artifacts
+from service.views.overlay import SEPARATOR, Overlay
+from service.views.view import View
 
 MOST_TRIALS = 4
 MOST_OPTIONS = 200
@@ -52,7 +56,7 @@ class MapsData(NamedTuple):
     method: str  # what was done to the codes
 
 
-def latent_data(view: StudyView, artifacts: Artifacts, chosen: Sequence[str] = ()) -> MapsData:
+def latent_data(view: View, artifacts: Artifacts, chosen: Sequence[str] = ()) -> MapsData:
     """The maps of the chosen trials, without a choice one per arm: of its most accurate trial that has one."""
     unknown = next((trial for trial in chosen if trial not in view.trials), None)
     if unknown is not None:
@@ -60,37 +64,37 @@ def latent_data(view: StudyView, artifacts: Artifacts, chosen: Sequence[str] = (
         raise InvalidInput(message, [Detail(path="trial", message=message)])
     labels = labels_of(view)
     trials: list[list[Plot]] = []
-    found: MapFile | None = None
+    last: MapFile | None = None
     for trial in [*(chosen or _best(view, artifacts))][:MOST_TRIALS]:
         read = artifacts.latent_map(*_owner(view, trial))
         if read is not None:
-            found = read
+            last = read
             trials.append(list(_plots(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}", read)))
-    return MapsData(trials, found.points if found else 0, _method(found) if found else "")
+    return MapsData(trials, last.points if last else 0, _method(last) if last else "")
 
 
-def _plots(trial: str, heading: str, found: MapFile) -> Iterator[Plot]:
-    yield Plot(trial, heading, "clean", found.clean, found.labels, found.predicted)
-    if found.attacked is not None:
-        condition = f"under {found.attack}"
-        yield Plot(trial, heading, condition, found.attacked, found.labels, found.attacked_predicted)
+def _plots(trial: str, heading: str, map_file: MapFile) -> Iterator[Plot]:
+    yield Plot(trial, heading, "clean", map_file.clean, map_file.labels, map_file.predicted)
+    if map_file.attacked is not None:
+        condition = f"under {map_file.attack}"
+        yield Plot(trial, heading, condition, map_file.attacked, map_file.labels, map_file.attacked_predicted)
 
 
-def _owner(view: StudyView, trial: str) -> tuple[str, str]:
+def _owner(view: View, trial: str) -> tuple[str, str]:
     """Study and trial as artifacts know them; in an overlay the trial's id holds both."""
     study, _, own = trial.rpartition(SEPARATOR)
     return study or view.id, own
 
 
-def _mapped(view: StudyView) -> list[str]:
+def _mapped(view: View) -> list[str]:
     """Trials that may have a map."""
     done = [(trial_id, t) for trial_id, t in view.trials.items() if t.state is TrialState.FINISHED]
     return [trial_id for trial_id, t in done if t.planned.problem.name == "bottleneck"]
 
 
-def _best(view: StudyView, artifacts: Artifacts) -> list[str]:
+def _best(view: View, artifacts: Artifacts) -> list[str]:
     """Per arm the most accurate trial with a map; where nothing is hit or missed, that with the most I(Z;Y)."""
-    metric = "accuracy" if "accuracy" in view.study.metrics else "i_zy_bits"
+    metric = ACCURACY if ACCURACY in view.metrics else I_ZY
     best: dict[str, str] = {}
     for trial in sorted(_mapped(view), key=lambda trial: view.trials[trial].metrics.get(metric) or 0.0, reverse=True):
         arm = view.trials[trial].planned.arm
@@ -99,22 +103,23 @@ def _best(view: StudyView, artifacts: Artifacts) -> list[str]:
     return [best[arm.name] for arm in view.study.arms if arm.name in best]
 
 
-def _method(found: MapFile) -> str:
-    if found.method == "codes":
-        return f"the code's own {'dimension' if found.latent == 1 else 'two dimensions'}"
-    together = " of clean and attacked together" if found.attacked is not None else ""
-    return f"t-SNE{together}, {found.latent} dimensions, perplexity {found.perplexity:.3g}: only nearness counts"
+def _method(map_file: MapFile) -> str:
+    if map_file.method == "codes":
+        return f"the code's own {'dimension' if map_file.latent == 1 else 'two dimensions'}"
+    together = " of clean and attacked together" if map_file.attacked is not None else ""
+    how = f"t-SNE{together}, {map_file.latent} dimensions, perplexity {setting(map_file.perplexity)}"
+    return f"{how}: only neighbourhoods mean something"
 
 
-def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:
+def draw_latent(data: MapsData, revision: str) -> PlotlyFigure:
     """Two columns: clean and attacked of a trial side by side, or else one trial after the other."""
     plots = [plot for trial in data.trials for plot in trial]
     rows = -(-len(plots) // COLUMNS) or 1
     height = rows * ROW
-    traces: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
-    found = f"means of q(z|x), first {data.points} test examples · {data.method} · open: misread"
-    subtitle = found if plots else "no map yet"
+    traces: list[Trace] = []
+    notes: list[Layout] = []
+    facts = f"means of q(z|x), first {data.points} test examples · {data.method} · open: misclassified"
+    subtitle = facts if plots else "no map yet"
     empty = "Maps appear when their trials have finished."
     drawing = layout(_axis("code"), _axis("code"), subtitle, revision, summary=_summary(plots), empty=empty)
     for place, plot in enumerate(plots):
@@ -136,19 +141,19 @@ def draw_latent(data: MapsData, revision: str) -> dict[str, Any]:
     return {"data": traces, "layout": {**drawing, "annotations": notes, "margin": {"l": 12, "r": 12, "t": 4, "b": 12}}}
 
 
-def _axis(title: str) -> dict[str, Any]:
+def _axis(title: str) -> Layout:
     """Without numbers: they mean nothing in a t-SNE, and little in a code."""
     return {"title": {"text": title}, "showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
 
 
 def _heading(plot: Plot) -> str:
-    read = "" if plot.right is None else f", {100 * plot.right:.3g} % read right"
+    read = "" if plot.right is None else f", {percent(plot.right)} classified correctly"
     return f"{textwrap.shorten(plot.heading, 34, placeholder=' …')}<br>{plot.condition}{read}"
 
 
-def _traces(plot: Plot) -> Iterator[dict[str, Any]]:
+def _traces(plot: Plot) -> Iterator[Trace]:
     """The examples, and where they have classes the number of each in the middle of its own."""
-    points: dict[str, Any] = {
+    points: Trace = {
         "mode": "markers",
         "name": plot.heading,
         "x": [x for x, _ in plot.places],
@@ -160,10 +165,7 @@ def _traces(plot: Plot) -> Iterator[dict[str, Any]]:
     pairs = list(zip(plot.labels, plot.predicted, strict=True))
     colours = [CLASSES[a % len(CLASSES)] for a, _ in pairs]
     symbols = ["circle" if a == b else "circle-open" for a, b in pairs]
-    words = {
-        "text": [f"class {a}, read as {b}" for a, b in pairs],
-        "hovertemplate": f"%{{text}}<extra>{plot.condition}</extra>",
-    }
+    words = hover((f"class {a}, classified as {b}" for a, b in pairs), beside=plot.condition)
     yield {**points, **words, "marker": {"color": colours, "symbol": symbols, "size": 5}}
     of_class: dict[int, Places] = {}
     for place, label in zip(plot.places, plot.labels, strict=True):
@@ -186,15 +188,15 @@ def _middle(places: Places) -> tuple[float, float]:
 
 def _summary(plots: Sequence[Plot]) -> str:
     read = [(f"{plot.heading} {plot.condition}", plot.right) for plot in plots]
-    return "; ".join(f"{what}: {100 * right:.3g} % read right" for what, right in read if right is not None)
+    return "; ".join(f"{what}: {percent(right)} classified correctly" for what, right in read if right is not None)
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     data = latent_data(asked.view, asked.artifacts, asked.trials) if asked.artifacts else MapsData([], 0, "")
     return draw_latent(data, asked.revision)
 
 
-def _choosable(view: StudyView) -> list[str]:
+def _choosable(view: View) -> list[str]:
     """Those of the seeds that get maps; in an overlay of all seeds, because its studies map different ones."""
     mapped = _mapped(view)
     if isinstance(view, Overlay) or not _has_maps(view.study):
@@ -203,7 +205,7 @@ def _choosable(view: StudyView) -> list[str]:
     return [trial for trial in mapped if view.trials[trial].planned.seed in seeds]
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     labels, shown = labels_of(view), _choosable(view)[:MOST_OPTIONS]
     options = [(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}") for trial in shown]
     return [Control("trial", "trial", "choice", [("", "best of each arm"), *options], "")]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import axis_for
-from service.contract.palette import arm_style
-from service.figures.bands import bounds_of
-from service.figures.choices import chosen_metric, measured, metric_control, one_of
-from service.figures.configurations import best_of
+from service.contract.metrics import on_training_split
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import number
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import bounds_of
+from service.figures.drawing.choices import chosen_metric, measured, metric_control, one_of
+from service.figures.drawing.configurations import best_of
+from service.figures.drawing.hover import hover
+from service.figures.drawing.over_epochs import ArmPaths, Band, PathsData, band_of, path_of, paths_data, spread_words
+from service.figures.drawing.small_plots import draw_paths
+from service.figures.drawing.style import title_of
 from service.figures.figure import Asked, Control, Figure
-from service.figures.over_epochs import ArmPaths, Band, PathsData, band_of, path_of, paths_data, spread_words
-from service.figures.small_plots import draw_paths
-from service.figures.style import title_of
-from service.store.views import StudyView
+from service.views.view import View
 
 WHICH = [("best", "best configuration"), ("all", "all configurations")]
-TRAIN = {"accuracy": "train_accuracy"}  # what stands beside a metric of the test split
 
 
 class CurvesData(NamedTuple):
@@ -29,7 +31,7 @@ class CurvesData(NamedTuple):
     every: int
 
 
-def _best_paths(view: StudyView, metric: str) -> tuple[PathsData, dict[str, list[str]], bool]:
+def _best_paths(view: View, metric: str) -> tuple[PathsData, dict[str, list[str]], bool]:
     """Per arm its best configuration by the metric's goal, and which trials that are."""
     goal = axis_for(view.study, metric).goal
     arms, trials, chosen = [], {}, False
@@ -42,18 +44,18 @@ def _best_paths(view: StudyView, metric: str) -> tuple[PathsData, dict[str, list
     return PathsData([metric], 0, arms), trials, chosen
 
 
-def curves_data(view: StudyView, x: str | None, y: str | None) -> CurvesData:
+def curves_data(view: View, x: str | None, y: str | None) -> CurvesData:
     metric, which = chosen_metric(view, y), one_of(x, WHICH, "x", "best")
     train: dict[str, Band] = {}
-    beside = TRAIN.get(metric)
+    beside = on_training_split(metric)
     if which == "all":
-        data, chosen = paths_data(view, re.escape(metric)), False
-        if beside in view.study.metrics:
-            own = paths_data(view, re.escape(beside))
+        data, chosen = paths_data(view, [metric]), False
+        if beside in view.metrics:
+            own = paths_data(view, [beside])
             train = {arm.name: arm.bands[beside] for arm in own.arms if beside in arm.bands}
     else:
         data, trials, chosen = _best_paths(view, metric)
-        if beside in view.study.metrics:
+        if beside in view.metrics:
             bands = {
                 arm: band_of([path_of(view.trials[i], beside) for i in ids], "interval") for arm, ids in trials.items()
             }
@@ -61,7 +63,7 @@ def curves_data(view: StudyView, x: str | None, y: str | None) -> CurvesData:
     return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every)
 
 
-def _train_traces(data: CurvesData) -> list[dict[str, Any]]:
+def _train_traces(data: CurvesData) -> list[Trace]:
     return [
         {
             "type": "scatter",
@@ -72,7 +74,10 @@ def _train_traces(data: CurvesData) -> list[dict[str, Any]]:
             "x": data.train[arm.name].epochs,
             "y": data.train[arm.name].middle,
             "line": {"color": arm_style(i)[0], "width": 1, "dash": "dash"},
-            "hovertemplate": "epoch %{x}: %{y:.3g}, training split<extra>%{fullData.name}</extra>",
+            **hover(
+                f"epoch {epoch}: {number(middle)}, training split"
+                for epoch, middle in zip(data.train[arm.name].epochs, data.train[arm.name].middle, strict=True)
+            ),
         }
         for i, arm in enumerate(data.test.arms)
         if arm.name in data.train
@@ -95,11 +100,11 @@ def _within_bounds(data: PathsData) -> PathsData:
 
 def _summary(data: CurvesData) -> str:
     lasts = [(arm.name, arm.bands[data.metric]) for arm in data.test.arms if data.metric in arm.bands]
-    words = [f"{name} {band.middle[-1]:.3g} at epoch {band.epochs[-1]}" for name, band in lasts]
+    words = [f"{name} {number(band.middle[-1])} at epoch {band.epochs[-1]}" for name, band in lasts]
     return f"{title_of(data.metric)}: {', '.join(words)}." if words else ""
 
 
-def draw_curves(data: CurvesData, revision: str) -> dict[str, Any]:
+def draw_curves(data: CurvesData, revision: str) -> PlotlyFigure:
     parts = [
         spread_words(data.test),
         "best configuration by its last value on the test split" if data.chosen else "",
@@ -114,12 +119,12 @@ def draw_curves(data: CurvesData, revision: str) -> dict[str, Any]:
     return {**drawn, "data": [*_train_traces(data), *drawn["data"]]}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_curves(curves_data(asked.view, asked.x, asked.y), asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
-    return [metric_control(view.study, measured(view.study)), Control("x", "show", "choice", WHICH, "best")]
+def controls(view: View) -> list[Control]:
+    return [metric_control(view, measured(view)), Control("x", "show", "choice", WHICH, "best")]
 
 
 FIGURE = Figure(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from service.contract.events import TrialState
-from service.contract.palette import arm_style
-from service.figures.configurations import finite
-from service.figures.coordinates import Coordinate, coordinate
+from service.contract.metrics import ACCURACY
+from service.contract.wire.events import TrialState
+from service.contract.wire.plotly import Layout, PlotlyFigure
+from service.contract.wording.numbers import plural
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.configurations import finite
+from service.figures.drawing.coordinates import Coordinate, coordinate
+from service.figures.drawing.parameters import varies
+from service.figures.drawing.style import layout, title_of
+from service.figures.drawing.trial_labels import key_labels
 from service.figures.figure import Asked, Figure
-from service.figures.importance import varies
-from service.figures.labels import key_labels, varied_by_arm
-from service.figures.style import layout, title_of
-from service.store.views import StudyView, TrialView
+from service.views.selectors import varied_by_arm
+from service.views.trial import TrialView
+from service.views.view import View
 
 MOST_AXES = 12
 MOST_LINES = 2_000
@@ -31,13 +36,13 @@ class CoordinatesData(NamedTuple):
     hidden: int  # trials that are not shown because there are too many
 
 
-def _metrics(view: StudyView) -> list[str]:
+def _metrics(view: View) -> list[str]:
     """The objectives, and accuracy where there is one."""
     wanted = [objective.metric for objective in view.study.objectives]
-    return list(dict.fromkeys([*wanted, *(["accuracy"] if "accuracy" in view.study.metrics else [])]))
+    return list(dict.fromkeys([*wanted, *([ACCURACY] if ACCURACY in view.metrics else [])]))
 
 
-def _keys(view: StudyView) -> list[str]:
+def _keys(view: View) -> list[str]:
     """What varies within some arm, in the order of the trials' configurations."""
     varied = set().union(*varied_by_arm(view).values())
     return list(dict.fromkeys(k for t in view.trials.values() for k in t.planned.config if k in varied))
@@ -47,7 +52,7 @@ def _complete(trial: TrialView, metrics: list[str]) -> bool:
     return trial.state is not TrialState.FAILED and all(finite(trial.metrics.get(metric)) for metric in metrics)
 
 
-def coordinates_data(view: StudyView) -> CoordinatesData:
+def coordinates_data(view: View) -> CoordinatesData:
     """A parameter that an arm does not have lies at `none`; a trial without a result has no line."""
     metrics, keys = _metrics(view), _keys(view)
     names = [arm.name for arm in view.study.arms]
@@ -82,7 +87,7 @@ def colours_of(arms: int) -> list[tuple[float, str]]:
     return [(end, arm_style(i)[0]) for i in range(arms) for end in (i / arms, (i + 1) / arms)]
 
 
-def _dimension(axis: Coordinate) -> dict[str, Any]:
+def _dimension(axis: Coordinate) -> Layout:
     return {
         "label": axis.label,
         "values": axis.places,
@@ -94,7 +99,7 @@ def _dimension(axis: Coordinate) -> dict[str, Any]:
 
 def _subtitle(data: CoordinatesData) -> str:
     parts = [
-        f"a line per trial, coloured by arm · {len(data.trials):,} trials" if data.trials else "",
+        f"a line per trial, coloured by arm · {plural(len(data.trials), 'trial')}" if data.trials else "",
         f"{data.without:,} without a value on every axis left out" if data.without else "",
         f"{data.hidden:,} more not shown" if data.hidden else "",
         f"{data.more_axes} more parameters vary" if data.more_axes else "",
@@ -103,8 +108,10 @@ def _subtitle(data: CoordinatesData) -> str:
     return " · ".join(filter(None, parts))
 
 
-def draw_coordinates(data: CoordinatesData, revision: str) -> dict[str, Any]:
-    summary = f"{len(data.trials):,} trials over {', '.join(axis.label for axis in data.axes)}." if data.axes else ""
+def draw_coordinates(data: CoordinatesData, revision: str) -> PlotlyFigure:
+    summary = (
+        f"{plural(len(data.trials), 'trial')} over {', '.join(axis.label for axis in data.axes)}." if data.axes else ""
+    )
     flat = layout({}, {}, _subtitle(data), revision, summary=summary)
     drawing = {key: value for key, value in flat.items() if key not in ("xaxis", "yaxis")}
     drawing["margin"] = {"l": 72, "r": 48, "t": 56, "b": 24}
@@ -125,7 +132,7 @@ def draw_coordinates(data: CoordinatesData, revision: str) -> dict[str, Any]:
     return {"data": [lines], "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_coordinates(coordinates_data(asked.view), asked.revision)
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from service.contract.palette import arm_style
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.front_in_space import draw_in_space
+from service.figures.drawing.fronts import NONE, ArmFront, FrontData, front_data, subtitle_of, summary_of
+from service.figures.drawing.hover import hover, value_lines
+from service.figures.drawing.shades import in_legend, marker_colours
+from service.figures.drawing.style import axis_layout, layout, short, title_of, truth_traces
 from service.figures.figure import Asked, Control, Figure
-from service.figures.front_in_space import draw_in_space
-from service.figures.fronts import NONE, ArmFront, FrontData, front_data, subtitle_of, summary_of
-from service.figures.shades import in_legend, marker_colours
-from service.figures.style import axis_layout, layout, short, title_of, truth_traces
-from service.store.views import StudyView
+from service.views.view import View
 
 
-def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[dict[str, Any]]:
-    x, y = data.axes[:2]
+def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
+    x = data.axes[0]
     colour, symbol = arm_style(index)
-    values = f"{title_of(x.metric)} %{{x:.3g}}<br>{title_of(y.metric)} %{{y:.3g}}"
-    found: list[dict[str, Any]] = []
+    titles = [title_of(axis.metric) for axis in data.axes]
+    traces: list[Trace] = []
     for points, strong in ((arm.dominated, False), (arm.front, True)):
         trials = [point.trial for point in points]
-        found.append(
+        traces.append(
             {
                 "type": "scatter",
                 "mode": "lines+markers" if strong and len(arm.front) > 1 else "markers",
@@ -29,9 +29,8 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[dict[str, Any]
                 "showlegend": strong and arm.shading is None,
                 "x": [short(point.values[0]) for point in points],
                 "y": [short(point.values[1]) for point in points],
-                "text": [data.labels[trial] for trial in trials],
+                **hover(f"{data.labels[point.trial]}<br>{value_lines(titles, point.values)}" for point in points),
                 "customdata": trials,
-                "hovertemplate": f"%{{text}}<br>{values}<extra>%{{fullData.name}}</extra>",
                 # To the right of a point its y is reached: the step goes across first when x is minimised.
                 "line": {"shape": "hv" if x.goal == "minimize" else "vh", "width": 1.5, "color": colour},
                 "marker": {
@@ -42,10 +41,10 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[dict[str, Any]
                 },
             }
         )
-    return found if arm.shading is None else [*found, in_legend(arm.name, colour, symbol, found[1]["mode"])]
+    return traces if arm.shading is None else [*traces, in_legend(arm.name, colour, symbol, traces[1]["mode"])]
 
 
-def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
+def draw_front(data: FrontData, revision: str) -> PlotlyFigure:
     drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
     x, y = (axis_layout(data.axes[i].metric, [values[i] for values in drawn]) for i in (0, 1))
     traces = [trace for i, arm in enumerate(data.arms) for trace in traces_of(data, arm, i)]
@@ -55,13 +54,13 @@ def draw_front(data: FrontData, revision: str) -> dict[str, Any]:
     }
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     data = front_data(asked.view, asked.x, asked.y, asked.z)
     return draw_front(data, asked.revision) if len(data.axes) == 2 else draw_in_space(data, asked.revision)
 
 
-def controls(view: StudyView) -> list[Control]:
-    metrics = [(name, title_of(name)) for name in view.study.metrics]
+def controls(view: View) -> list[Control]:
+    metrics = [(name, title_of(name)) for name in view.metrics]
     first, second, *more = (objective.metric for objective in view.study.objectives)
     return [
         Control("x", "x", "metric", metrics, first),

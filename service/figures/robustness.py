@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from service.analysis import mean_interval, metric_intervals
-from service.contract.palette import arm_style
-from service.figures.bands import bounds_of, ends
-from service.figures.choices import one_of
-from service.figures.configurations import Best, best_by, best_of, final_value, finite
+from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import number
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import bounds_of, ends
+from service.figures.drawing.choices import one_of
+from service.figures.drawing.configurations import Best, best_by, best_of, final_value, finite
+from service.figures.drawing.hover import hover
+from service.figures.drawing.ranks import rank_averages
+from service.figures.drawing.style import layout, short
 from service.figures.figure import Asked, Control, Figure
-from service.figures.ranks import rank_averages
-from service.figures.style import layout, short
-from service.store.views import StudyView, TrialView
+from service.views.trial import TrialView
+from service.views.view import View
 
-CLEAN = "accuracy"
-ATTACK = re.compile(r"robust_(?!images$).+")
 CRITERIA = [("clean", "clean accuracy"), ("robust", "mean robust accuracy")]
 OVER_IMAGES = "95 % interval over images (Wilson), not over trainings"
 MOST_DOTS = 1_000
@@ -52,11 +54,11 @@ class RobustnessData(NamedTuple):
 
 
 def _mean_robust(trial: TrialView, attacks: Sequence[str]) -> float | None:
-    found = [value for attack in attacks if finite(value := final_value(trial, attack))]
-    return sum(found) / len(found) if found and len(found) == len(attacks) else None
+    values = [value for attack in attacks if finite(value := final_value(trial, attack))]
+    return sum(values) / len(values) if values and len(values) == len(attacks) else None
 
 
-def _cell(view: StudyView, trials: Sequence[str], metric: str) -> Cell | None:
+def _cell(view: View, trials: Sequence[str], metric: str) -> Cell | None:
     by_trial = {trial: value for trial in trials if finite(value := final_value(view.trials[trial], metric))}
     mean = mean_interval(list(by_trial.values()))
     if mean.mean is None:
@@ -68,22 +70,22 @@ def _cell(view: StudyView, trials: Sequence[str], metric: str) -> Cell | None:
     return Cell(mean.mean, low, high, by_trial)
 
 
-def robustness_data(view: StudyView, x: str | None) -> RobustnessData:
+def robustness_data(view: View, x: str | None) -> RobustnessData:
     """Of each arm the configuration that is best by the criterion (x), both on the test split."""
     by = one_of(x, CRITERIA, "x", "clean")
     # Laid over each other, studies may call different attacks by one name.
-    attacks = [metric for metric in view.study.metrics if ATTACK.fullmatch(metric) and view.attacked_alike]
-    rows = [CLEAN, *attacks]
-    found = []
+    attacks = of_kind(view.metrics, Kind.ROBUSTNESS) if view.attacked_alike else []
+    rows = [ACCURACY, *attacks]
+    arms = []
     for arm in view.study.arms:
         robust = best_by(view, arm.name, lambda trial: _mean_robust(trial, attacks))
-        best = robust if by == "robust" and robust.values else best_of(view, arm.name, CLEAN)
+        best = robust if by == "robust" and robust.values else best_of(view, arm.name, ACCURACY)
         cells = {metric: cell for metric in rows if (cell := _cell(view, best.trials, metric)) is not None}
-        found.append(ArmRow(best, cells, None, {}))
-    images = [trial.metrics.get("robust_images") for trial in view.trials.values()]
+        arms.append(ArmRow(best, cells, None, {}))
+    images = [trial.metrics.get(ROBUST_IMAGES) for trial in view.trials.values()]
     most = max((int(count) for count in images if finite(count)), default=None)
-    seeds = {trial: view.trials[trial].planned.seed for arm in found for trial in arm.best.trials}
-    return _ranked(RobustnessData(rows, [], by, found, seeds, most))
+    seeds = {trial: view.trials[trial].planned.seed for arm in arms for trial in arm.best.trials}
+    return _ranked(RobustnessData(rows, [], by, arms, seeds, most))
 
 
 def _ranked(data: RobustnessData) -> RobustnessData:
@@ -105,7 +107,7 @@ def _ranked(data: RobustnessData) -> RobustnessData:
     arms = [
         arm._replace(
             rank=averages.get(arm.best.arm),
-            seed_ranks={seed: found[arm.best.arm] for seed, found in alone.items() if len(alone) > 1 and arm.cells},
+            seed_ranks={seed: ranks[arm.best.arm] for seed, ranks in alone.items() if len(alone) > 1 and arm.cells},
         )
         for arm in data.arms
     ]
@@ -113,28 +115,27 @@ def _ranked(data: RobustnessData) -> RobustnessData:
 
 
 def row_title(metric: str) -> str:
-    return "clean" if metric == CLEAN else metric.removeprefix("robust_")
+    return described(metric).subject or "clean"
 
 
 def _words(arm: ArmRow, metric: str) -> str:
     cell = arm.cells[metric]
     seeds = "one seed" if len(cell.by_trial) == 1 else f"{len(cell.by_trial)} seeds"
-    spread = "" if cell.low is None else f", 95 % {cell.low:.3g} … {cell.high:.3g}"
+    spread = "" if cell.low is None else f", 95 % {number(cell.low)} … {number(cell.high)}"
     label = f"<br>best of {arm.best.of}: {arm.best.label}" if arm.best.of > 1 else ""
-    return f"{row_title(metric)} {cell.value:.3g}{spread}, {seeds}{label}"
+    return f"{row_title(metric)} {number(cell.value)}{spread}, {seeds}{label}"
 
 
-def _accuracy_traces(data: RobustnessData, arm: ArmRow, index: int, place: float, few: bool) -> list[dict[str, Any]]:
+def _accuracy_traces(data: RobustnessData, arm: ArmRow, index: int, place: float, few: bool) -> list[Trace]:
     """One trace of means with bars, one of single seeds."""
     colour, symbol = arm_style(index)
     shown = [(i + place, metric) for i, metric in enumerate(data.rows) if metric in arm.cells]
     cells = [arm.cells[metric] for _, metric in shown]
     common = {"type": "scatter", "mode": "markers", "name": arm.best.arm, "legendgroup": arm.best.arm}
-    means: dict[str, Any] = {
+    means: Trace = {
         "x": [short(cell.value) for cell in cells],
         "y": [short(y) for y, _ in shown],
-        "text": [_words(arm, metric) for _, metric in shown],
-        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+        **hover(_words(arm, metric) for _, metric in shown),
         "marker": {"color": colour, "symbol": symbol, "size": 7},
         "error_x": {
             "type": "data",
@@ -152,33 +153,31 @@ def _accuracy_traces(data: RobustnessData, arm: ArmRow, index: int, place: float
     single = {
         "x": [short(value) for _, _, value in dots if few],
         "y": [short(y) for y, _, _ in dots if few],
-        "text": [f"seed {data.seeds[trial]}" for _, trial, _ in dots if few],
+        **hover(f"seed {data.seeds[trial]}: {number(value)}" for _, trial, value in dots if few),
         "customdata": [trial for _, trial, _ in dots if few],
-        "hovertemplate": "%{text}: %{x:.3g}<extra>%{fullData.name}</extra>",
         "showlegend": False,
         "marker": {"color": colour, "symbol": symbol, "size": 4, "opacity": 0.4},
     }
     return [{**common, **single}, {**common, **means}]
 
 
-def _rank_traces(arm: ArmRow, index: int, place: float) -> list[dict[str, Any]]:
+def _rank_traces(arm: ArmRow, index: int, place: float) -> list[Trace]:
     colour, symbol = arm_style(index)
-    common: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": arm.best.arm, "legendgroup": arm.best.arm}
+    common: Trace = {"type": "scatter", "mode": "markers", "name": arm.best.arm, "legendgroup": arm.best.arm}
     common |= {"showlegend": False, "xaxis": "x2", "yaxis": "y2"}
-    hover = {"hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
     seeds = {
         "x": [short(rank) for rank in arm.seed_ranks.values()],
         "y": [place] * len(arm.seed_ranks),
-        "text": [f"seed {seed}: rank average {rank:.3g}" for seed, rank in arm.seed_ranks.items()],
+        **hover(f"seed {seed}: rank average {number(rank)}" for seed, rank in arm.seed_ranks.items()),
         "marker": {"color": colour, "symbol": symbol, "size": 4, "opacity": 0.4},
     }
     mean = {
         "x": [] if arm.rank is None else [short(arm.rank)],
         "y": [] if arm.rank is None else [place],
-        "text": [] if arm.rank is None else [f"rank average {arm.rank:.3g}"],
+        **hover([] if arm.rank is None else [f"rank average {number(arm.rank)}"]),
         "marker": {"color": colour, "symbol": symbol, "size": 8},
     }
-    return [{**common, **seeds, **hover}, {**common, **mean, **hover}]
+    return [{**common, **seeds}, {**common, **mean}]
 
 
 def _subtitle(data: RobustnessData) -> str:
@@ -199,12 +198,12 @@ def _subtitle(data: RobustnessData) -> str:
 def _summary(data: RobustnessData) -> str:
     if data.ranked:
         order = sorted((arm for arm in data.arms if arm.rank is not None), key=lambda arm: arm.rank or 0.0)
-        words = ", ".join(f"{arm.best.arm} {arm.rank:.3g}" for arm in order)
+        words = ", ".join(f"{arm.best.arm} {number(arm.rank)}" for arm in order)
         return f"Rank average over {len(data.ranked)} attacks, 1 is best: {words}."
     return ""
 
 
-def draw_robustness(data: RobustnessData, revision: str) -> dict[str, Any]:
+def draw_robustness(data: RobustnessData, revision: str) -> PlotlyFigure:
     count = len(data.arms)
     places = [ROW * ((i + 0.5) / count - 0.5) for i in range(count)]
     few = sum(len(cell.by_trial) for arm in data.arms for cell in arm.cells.values()) <= MOST_DOTS
@@ -241,14 +240,14 @@ def draw_robustness(data: RobustnessData, revision: str) -> dict[str, Any]:
     return {"data": traces, "layout": drawing}
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     drawn = draw_robustness(robustness_data(asked.view, asked.x), asked.revision)
     if not asked.view.attacked_alike:
         drawn["layout"]["meta"]["subtitle"] += " · these studies attack differently: only clean accuracy is shown"
     return drawn
 
 
-def controls(view: StudyView) -> list[Control]:
+def controls(view: View) -> list[Control]:
     return [Control("x", "configuration by", "choice", CRITERIA, "clean")]
 
 
@@ -257,7 +256,7 @@ FIGURE = Figure(
     "Robustness",
     "accuracy clean and under each attack by arm with 95 % intervals, and the rank average over the attacks",
     "robustness",
-    (CLEAN, ATTACK.pattern),
+    (ACCURACY, Kind.ROBUSTNESS),
     figure,
     controls,
 )

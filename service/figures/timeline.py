@@ -5,14 +5,17 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from service.contract.events import TrialState
-from service.contract.palette import arm_style
+from service.contract.wire.events import TrialState
+from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.numbers import duration, number, plural
+from service.contract.wording.palette import arm_style
+from service.figures.drawing.hover import hover
+from service.figures.drawing.style import layout, short
+from service.figures.drawing.trial_labels import labels_of
 from service.figures.figure import Asked, Figure
-from service.figures.labels import labels_of
-from service.figures.style import layout, short
-from service.store.views import StudyView
+from service.views.view import View
 
 UNITS = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
 # Colour is the arm's; how a trial ended is told by hatching. Those under way are pale.
@@ -56,7 +59,7 @@ def lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
     return lanes
 
 
-def timeline_data(view: StudyView, now: datetime) -> TimelineData:
+def timeline_data(view: View, now: datetime) -> TimelineData:
     """Trials that ran or run; those of a host in as few lanes as ran at once on it. Those under way end now."""
     waiting = TrialState.PLANNED  # also what a driver that died left behind: nobody knows until when it ran
     ran = {
@@ -84,7 +87,7 @@ def _seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def draw_timeline(data: TimelineData, revision: str) -> dict[str, Any]:
+def draw_timeline(data: TimelineData, revision: str) -> PlotlyFigure:
     """One trace per arm: a thousand trials draw fast."""
     bars = [bar for _, own in data.arms for bar in own]
     longest = max((bar.end for bar in bars), default=0.0)
@@ -101,9 +104,8 @@ def draw_timeline(data: TimelineData, revision: str) -> dict[str, Any]:
     }
     x = {"title": {"text": f"time since the study's start [{unit}]"}, "rangemode": "tozero", "zeroline": False}
     states = [bar.state for bar in bars]
-    subtitle = " · ".join(
-        [_counted(states), "a lane per trial that ran at the same time", "hatched: failed or stopped, pale: running"]
-    )
+    lanes = "one lane for each trial running at the same time"
+    subtitle = " · ".join([_counted(states), lanes, "hatched: failed or stopped, pale: running"])
     empty = "Bars appear with the first trial."
     drawing = layout(x, y, subtitle, revision, summary=_summary(data, longest), empty=empty)
     drawing |= {"barmode": "overlay", "bargap": 0}
@@ -111,11 +113,11 @@ def draw_timeline(data: TimelineData, revision: str) -> dict[str, Any]:
     return {"data": traces, "layout": drawing}
 
 
-def _trace(arm: str, bars: Sequence[Bar], index: int, seconds: float, unit: str) -> dict[str, Any]:
+def _trace(arm: str, bars: Sequence[Bar], index: int, seconds: float, unit: str) -> Trace:
     colour, _ = arm_style(index)
     spans = [(bar.start / seconds, (bar.end - bar.start) / seconds) for bar in bars]
-    words = [f"from {start:.3g} {unit} on, {length:.3g} {unit} long" for start, length in spans]
-    marker: dict[str, Any] = {"color": colour, "line": EDGE}
+    words = [f"started at {number(start)} {unit}, took {number(length)} {unit}" for start, length in spans]
+    marker: Trace = {"color": colour, "line": EDGE}
     if any(bar.state is not TrialState.FINISHED for bar in bars):
         marker["opacity"] = [0.45 if bar.state is TrialState.RUNNING else 1.0 for bar in bars]
         marker["pattern"] = {"shape": [HATCHING.get(bar.state, "") for bar in bars], "size": 6, "solidity": 0.4}
@@ -127,28 +129,31 @@ def _trace(arm: str, bars: Sequence[Bar], index: int, seconds: float, unit: str)
         "x": [short(length) for _, length in spans],
         "y": [bar.lane for bar in bars],
         "width": 0.8,
-        "text": [f"{bar.label}, {bar.state.value}<br>{said}" for bar, said in zip(bars, words, strict=True)],
+        **hover(f"{bar.label}, {bar.state.value}<br>{said}" for bar, said in zip(bars, words, strict=True)),
         "textposition": "none",
         "customdata": [bar.trial for bar in bars],
-        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
         "marker": marker,
     }
 
 
 def _counted(states: Iterable[TrialState]) -> str:
     """`12 finished, 1 failed`."""
-    found = list(states)
-    return ", ".join(f"{n} {state.value}" for state in TrialState if (n := found.count(state))) or "no trial yet"
+    listed = list(states)
+    return ", ".join(f"{n} {state.value}" for state in TrialState if (n := listed.count(state))) or "no trial yet"
 
 
 def _summary(data: TimelineData, longest: float) -> str:
     bars = [bar for _, own in data.arms for bar in own]
     lanes = sum(host.lanes for host in data.hosts)
-    where = "1 host" if len(data.hosts) == 1 else f"{len(data.hosts)} hosts"
-    return f"{len(bars)} trials on {where} within {longest:.3g} s, at most {lanes} at once" if bars else "no trial yet"
+    where = plural(len(data.hosts), "host")
+    return (
+        f"{plural(len(bars), 'trial')} on {where} within {duration(longest)}, at most {lanes} at once"
+        if bars
+        else "no trial yet"
+    )
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     return draw_timeline(timeline_data(asked.view, datetime.now(UTC)), asked.revision)
 
 

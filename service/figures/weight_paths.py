@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from service.contract.metrics import Kind, described, of_kind
+from service.contract.wire.plotly import PlotlyFigure
+from service.figures.drawing.over_epochs import PathsData, paths_data, spread_words
+from service.figures.drawing.small_plots import draw_paths
 from service.figures.figure import Asked, Figure
-from service.figures.over_epochs import PathsData, paths_data, spread_words
-from service.figures.small_plots import draw_paths
-from service.store.views import StudyView
-
-METRICS = r"weight_.+"
+from service.views.view import View
 
 
-def weights_data(view: StudyView) -> PathsData:
-    return paths_data(view, METRICS)
+def weights_data(view: View) -> PathsData:
+    return paths_data(view, of_kind(view.metrics, Kind.WEIGHT))
 
 
-def figure(asked: Asked) -> dict[str, Any]:
+def figure(asked: Asked) -> PlotlyFigure:
     data = weights_data(asked.view)
-    names = {metric: metric.removeprefix("weight_") for metric in data.metrics}
+    names = {metric: described(metric).subject or metric for metric in data.metrics}
     parts = [spread_words(data)]
     if data.left_out:
         parts.append(f"first {len(data.metrics)} of {len(data.metrics) + data.left_out} terms")
@@ -30,6 +28,6 @@ FIGURE = Figure(
     "Weight paths",
     "the weight of each term over epochs, per arm with its spread over seeds",
     "weights",
-    (METRICS,),
+    (Kind.WEIGHT,),
     figure,
 )

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import FileResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
 
-from service.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
-from service.contract.errors import Conflict, Detail, InvalidInput, NotFound, TooLarge
-from service.contract.events import StudyState
-from service.contract.latent_map import MapFile
-from service.routes.dependencies import Parts, PartsOf
+from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound, TooLarge
+from service.contract.wire.events import StudyState
+from service.contract.wire.latent_map import MapFile
+from service.routes.dependencies import Parts, PartsOf, StudyId, TrialId
+from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
+from service.web.bodies import Body
+from service.web.openapi import FILE, Route, answers, refuses, takes
 
-router = APIRouter(tags=["artifacts"])
+router = APIRouter(tags=["artifacts"], route_class=Route)
 
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+File = Annotated[ArtifactName, Path(description="which of the trial's files")]
+
+BINARY = "application/octet-stream"
 # Weights do not compress, and a length lets the reader see how far the download is.
 AS_IT_IS = {"Content-Encoding": "identity"}
 
@@ -42,9 +40,15 @@ def _refusal(study_id: str, state: StudyState) -> Conflict:
     return Conflict(message, [Detail(path="state", message=state.value)])
 
 
-def _check_space(parts: Parts, announced: str | None) -> None:
+def _body(request: Request, name: File, parts: PartsOf) -> Body:
+    """Weights go to the disk as they come; a latent map is read whole to be checked, so it has to be smaller."""
+    settings = parts.settings
+    return Body(request, settings.max_report_bytes if name == LATENT_MAP else settings.max_artifact_bytes)
+
+
+def _check_space(parts: Parts, announced: int | None) -> None:
     """Weights must not fill the disk that the log of all studies needs."""
-    size = int(announced) if announced and announced.isdigit() else parts.settings.max_artifact_bytes
+    size = parts.settings.max_artifact_bytes if announced is None else announced
     free, keep = shutil.disk_usage(parts.settings.home).free, parts.settings.keep_free_bytes
     if free - size < keep:
         raise TooLarge(
@@ -59,22 +63,27 @@ def _check_map(draft: Draft) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"no latent map: {path} {first['msg']}", [Detail(path=path, message=first["msg"])]) from None
+        detail = Detail(path=path, message=first["msg"])
+        raise InvalidInput(f"not a latent map: {path} {first['msg']}", [detail]) from None
 
 
-@router.put("/studies/{study_id}/trials/{trial_id}/artifacts/{name}", status_code=204, openapi_extra=BODY)
-async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request, parts: PartsOf) -> None:
+@router.put(
+    "/studies/{study_id}/trials/{trial_id}/artifacts/{name}",
+    status_code=204,
+    openapi_extra=takes({BINARY: FILE}),
+    responses=refuses(Conflict),
+)
+async def put_artifact(
+    study_id: StudyId, trial_id: TrialId, name: File, body: Annotated[Body, Depends(_body)], parts: PartsOf
+) -> None:
     """What workers send. A study that has ended takes only what it has already: a resend changes nothing."""
     state = await run_in_threadpool(_state, parts, study_id, trial_id)
     if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
         raise _refusal(study_id, state)
-    _check_space(parts, request.headers.get("content-length"))
+    _check_space(parts, body.announced)
     with parts.artifacts.draft(study_id, trial_id, name) as draft:
-        try:
-            async for chunk in request.stream():
-                await run_in_threadpool(draft.file.write, chunk)
-        except ClientDisconnect:
-            raise InvalidInput("the upload broke off") from None
+        async for chunk in body.chunks():
+            await run_in_threadpool(draft.file.write, chunk)
         if state.is_ended():
             if not await run_in_threadpool(draft.is_known):
                 raise _refusal(study_id, state)
@@ -89,22 +98,30 @@ async def put(study_id: str, trial_id: str, name: ArtifactName, request: Request
             raise NotFound(f"there is no study {study_id!r}") from None
 
 
-@router.get("/studies/{study_id}/trials/{trial_id}/artifacts/{name}", response_class=FileResponse)
-def get(study_id: str, trial_id: str, name: ArtifactName, parts: PartsOf) -> FileResponse:
+@router.get(
+    "/studies/{study_id}/trials/{trial_id}/artifacts/{name}",
+    response_class=FileResponse,
+    responses=answers({BINARY: FILE}, json=MapFile),
+)
+def read_artifact(study_id: StudyId, trial_id: TrialId, name: File, parts: PartsOf) -> FileResponse:
     """A file as the worker sent it."""
     _state(parts, study_id, trial_id)
     place = parts.artifacts.find(study_id, trial_id, name)
     if place is None:
         raise NotFound(f"trial {trial_id} has no {name}: {_why_none(parts, study_id, name)}")
-    kind = "application/json" if place.suffix == ".json" else "application/octet-stream"
+    kind = "application/json" if name == LATENT_MAP else BINARY
     filename = f"{study_id}-{trial_id}{place.suffix}" if name == CHECKPOINT else f"{study_id}-{trial_id}-{name}"
     return FileResponse(place, media_type=kind, filename=filename, headers=AS_IT_IS)
 
 
-@router.get("/studies/{study_id}/trials/{trial_id}/checkpoint", response_class=FileResponse)
-def checkpoint(study_id: str, trial_id: str, parts: PartsOf) -> Any:
+@router.get(
+    "/studies/{study_id}/trials/{trial_id}/checkpoint",
+    response_class=FileResponse,
+    responses=answers({BINARY: FILE}),
+)
+def read_checkpoint(study_id: StudyId, trial_id: TrialId, parts: PartsOf) -> FileResponse:
     """The trained weights as safetensors; its metadata says what they are of."""
-    return get(study_id, trial_id, CHECKPOINT, parts)
+    return read_artifact(study_id, trial_id, CHECKPOINT, parts)
 
 
 def _why_none(parts: Parts, study_id: str, name: ArtifactName) -> str:

@@ -1,31 +1,33 @@
-"""What routes are given: the parts the app was built from."""
+"""What routes are given: the parts the app was built from, and the ids in its addresses."""
 
 from __future__ import annotations
 
-import hmac
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Query, Request
 
-from service.artifacts import Artifacts
-from service.contract.errors import Unauthorized
-from service.estimates import Estimates
-from service.launcher import Launcher
-from service.ray_jobs import RayJobs
+from service.answers.estimates import Estimates
+from service.answers.studies import study_summary
+from service.launching.jobs import Jobs
+from service.launching.launcher import Launcher
 from service.settings import Settings
-from service.store.database import Store
-from service.store.views import Views
-from service.streams import Wake
+from service.store.artifacts import Artifacts
+from service.store.protocol import Store
+from service.store.sql import SqlStore
+from service.views.cache import Views
+from service.views.summaries import Summaries
+from service.web.streams import Wake
 
 
 class Parts:
     """The running service's parts, made once in `service.app`."""
 
-    def __init__(self, settings: Settings, jobs: RayJobs | None) -> None:
+    def __init__(self, settings: Settings, jobs: Jobs | None) -> None:
         self.settings = settings
         self.jobs = jobs
-        self.store = Store(settings.home)
+        self.store: Store = SqlStore(settings.home)
         self.views = Views(self.store)
+        self.summaries = Summaries(self.store, self.views, study_summary)
         self.artifacts = Artifacts(settings.home / "artifacts")
         self.estimates = Estimates(self.store, self.views)
         self.wake = Wake()
@@ -39,13 +41,10 @@ def _parts(request: Request) -> Parts:
 
 PartsOf = Annotated[Parts, Depends(_parts)]
 
+StudyId = Annotated[str, Path(description="a study's id")]
+TrialId = Annotated[str, Path(description="a trial's id, as in the list of trials")]
 
-def authorize(request: Request, parts: PartsOf) -> None:
-    """A bearer token, or the cookie the page sets (EventSource cannot send headers)."""
-    wanted = parts.settings.token
-    if wanted is None:
-        return
-    given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    given = given or request.cookies.get("paretoscope_token", "")
-    if not hmac.compare_digest(given.encode(), wanted.encode()):
-        raise Unauthorized("this service needs its token: 'Authorization: Bearer …' (PARETOSCOPE_TOKEN)")
+
+def asks(description: str) -> Any:
+    """A query parameter that needs nothing but a description."""
+    return Query(description=description)

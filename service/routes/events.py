@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from service.contract.errors import Detail, InvalidInput
-from service.contract.events import Accepted, Reports
-from service.routes.dependencies import PartsOf
-from service.streams import stream
+from service.contract.wire.answers.streams import SentEvent
+from service.contract.wire.errors import Conflict, Detail, InvalidInput
+from service.contract.wire.events import Accepted, Reports, StudyEvent, TrialEvent
+from service.routes.dependencies import Parts, PartsOf, StudyId
+from service.web.bodies import Body
+from service.web.openapi import Route, answers, ref, refuses, takes
+from service.web.streams import stream
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], route_class=Route)
+
+EVENTS = "text/event-stream"
+RESUMED = "the last event seen; browsers send it by themselves when they reconnect, and it wins over `after`"
 
 
-@router.get("/studies/{study_id}/events", response_class=StreamingResponse)
-async def events(
-    study_id: str,
+@router.get("/studies/{study_id}/events", response_class=StreamingResponse, responses=answers({EVENTS: ref(SentEvent)}))
+async def stream_events(
+    study_id: StudyId,
     parts: PartsOf,
-    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
-    last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
+    after: Annotated[int, Query(ge=0, le=2**53, description="the last event seen, for a first request")] = 0,
+    last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", description=RESUMED)] = None,
 ) -> StreamingResponse:
     """Server-Sent Events from the start, or after `Last-Event-ID`; ids are 1, 2, 3 … without holes."""
     if last_event_id:
@@ -32,29 +38,34 @@ async def events(
     await run_in_threadpool(parts.store.study, study_id)
     return StreamingResponse(
         stream(parts.store, parts.wake, study_id, after),
-        media_type="text/event-stream",
+        media_type=EVENTS,
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-@router.post("/studies/{study_id}/reports")
-def reports(study_id: str, batch: Reports, parts: PartsOf) -> Accepted:
-    """What drivers send. Each event has its own uid; sending one twice changes nothing."""
-    arms = parts.views.trial_ids(study_id)
-    sent = []
-    for i, event in enumerate(batch.events):
-        body = event.model_dump(exclude={"uid", "kind"}, exclude_none=True)
-        if event.kind == "report":
-            body["metrics"] = event.metrics
-        trial = body.get("trial")
-        if trial is not None:
-            if trial not in arms:
-                message = f"there is no trial {trial!r} in study {study_id}"
-                raise InvalidInput(message, [Detail(path=f"events[{i}].trial", message=message)])
-            body = {"trial": trial, "arm": arms[trial], **body}
-        sent.append((event.uid, event.kind, body))
+def _body(request: Request, parts: PartsOf) -> Body:
+    return Body(request, parts.settings.max_report_bytes)
 
-    accepted, duplicates = parts.store.append(study_id, sent)
-    if any(event.kind in ("study_finished", "study_failed") for event in batch.events):
+
+@router.post(
+    "/studies/{study_id}/reports",
+    openapi_extra=takes({"application/json": ref(Reports)}),
+    responses=refuses(Conflict),
+)
+async def send_reports(study_id: StudyId, body: Annotated[Body, Depends(_body)], parts: PartsOf) -> Accepted:
+    """What drivers send. Each event has its own uid; sending one twice changes nothing."""
+    return await run_in_threadpool(_append, parts, study_id, await body.parsed(Reports))
+
+
+def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
+    arms = parts.views.trial_ids(study_id)
+    for i, event in enumerate(batch.events):
+        if isinstance(event, TrialEvent):
+            if event.trial not in arms:
+                message = f"there is no trial {event.trial!r} in study {study_id}"
+                raise InvalidInput(message, [Detail(path=f"events[{i}].trial", message=message)])
+            event.arm = arms[event.trial]
+    appended = parts.store.append(study_id, batch.events)
+    if any(isinstance(event, StudyEvent) and event.leads_to.is_ended() for event in batch.events):
         parts.launcher.wake()
-    return Accepted(accepted=accepted, duplicates=duplicates)
+    return Accepted(accepted=appended.accepted, duplicates=appended.duplicates)

@@ -2,54 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
+from service.answers.whole import whole
+from service.contract.wire.answers.exports import MethodsAnswer, WholeStudy
 from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
-from service.exports.report import report
+from service.exports.report import Titled, report
 from service.exports.tables import TableName, table_of
-from service.exports.whole import whole
-from service.routes.dependencies import PartsOf
+from service.figures import FIGURES, figures_of
+from service.figures.figure import Asked
+from service.routes.dependencies import PartsOf, StudyId, asks
+from service.store.artifacts import Artifacts
+from service.views.view import View
+from service.web.assets import plotly_script
+from service.web.openapi import FILE, TEXT, Route, answers
 
-router = APIRouter(tags=["exports"])
+router = APIRouter(tags=["exports"], route_class=Route)
 
-Format = Literal["csv", "json", "parquet"]
+Format = Annotated[Literal["csv", "json", "parquet"], asks("json has everything, the others one table")]
+Table = Annotated[TableName, asks("a row per trial, or per report")]
 PARQUET = "application/vnd.apache.parquet"
 
 
-@router.get("/studies/{study_id}/export", response_class=Response)
-def export(study_id: str, parts: PartsOf, format: Format = "csv", table: TableName = "trials") -> Response:
+@router.get(
+    "/studies/{study_id}/export",
+    response_class=Response,
+    responses=answers({"text/csv": TEXT, PARQUET: FILE}, json=WholeStudy),
+)
+def export_study(study_id: StudyId, parts: PartsOf, format: Format = "csv", table: Table = "trials") -> Response:
     """A table as CSV or Parquet, a row per trial or per report; as JSON everything at once."""
     with parts.views.read(study_id) as view:
         stem = file_stem(view.study.name, study_id)
         everything = whole(view) if format == "json" else None
-        found = table_of(view, table)
+        rows = table_of(view, table)
     if everything is not None:
         return Response(orjson.dumps(everything), media_type="application/json", headers=_named(f"{stem}.json"))
     headers = _named(f"{stem}-{table}.{format}")
     if format == "parquet":
-        return Response(parquet_bytes(found), media_type=PARQUET, headers=headers)
-    return StreamingResponse(csv_pieces(found), media_type="text/csv; charset=utf-8", headers=headers)
+        return Response(parquet_bytes(rows), media_type=PARQUET, headers=headers)
+    return StreamingResponse(csv_pieces(rows), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-@router.get("/studies/{study_id}/report", response_class=HTMLResponse)
-def read_report(study_id: str, parts: PartsOf) -> HTMLResponse:
+@router.get("/studies/{study_id}/report", response_class=Response, responses=answers({"text/html": TEXT}))
+def read_report(study_id: StudyId, parts: PartsOf) -> HTMLResponse:
     """One HTML file with everything in it; it works offline."""
     with parts.views.read(study_id) as view:
         name = f"{file_stem(view.study.name, study_id)}.html"
-        return HTMLResponse(report(view, parts.artifacts), headers=_named(name, "inline"))
+        return HTMLResponse(report_of(view, parts.artifacts), headers=_named(name, "inline"))
+
+
+def report_of(view: View, artifacts: Artifacts | None, now: datetime | None = None) -> str:
+    """The report with every figure that the study has something for."""
+    asked = Asked(view, artifacts=artifacts)
+    figures = {name: Titled(FIGURES[name].title, FIGURES[name].drawn(asked)) for name in figures_of(view)}
+    return report(view, figures, _plotly(), now)
 
 
 @router.get("/studies/{study_id}/methods")
-def read_methods(study_id: str, parts: PartsOf) -> dict[str, Any]:
+def read_methods(study_id: StudyId, parts: PartsOf) -> MethodsAnswer:
     """What was done, in a paragraph with citations, and their BibTeX."""
     with parts.views.read(study_id) as view:
         return methods(view)
+
+
+@cache
+def _plotly() -> str:
+    return plotly_script().read_text(encoding="utf-8")
 
 
 def _named(filename: str, kind: str = "attachment") -> dict[str, str]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from service.contract.errors import Unavailable
+from service.contract.wire.answers.health import Alive, Ready
+from service.contract.wire.errors import Unavailable
 from service.routes.dependencies import PartsOf
+from service.web.openapi import Route, refuses
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=Route)
 
 
 @router.get("/healthz")
-def healthz() -> dict[str, str]:
+def healthz() -> Alive:
     """The process answers."""
-    return {"status": "ok"}
+    return Alive(status="ok")
 
 
-@router.get("/readyz")
-def readyz(parts: PartsOf) -> dict[str, str]:
+@router.get("/readyz", responses=refuses(Unavailable))
+def readyz(parts: PartsOf) -> Ready:
     """The database can be read and Ray takes jobs; 503 says which does not."""
     parts.store.check()
     if parts.jobs is None:
         raise Unavailable("no Ray is configured: set PARETOSCOPE_RAY_URL, or start with 'paretoscope up'")
     if not parts.jobs.alive():
         raise Unavailable(f"Ray at {parts.jobs.url} does not answer, or refuses our token")
-    return {"status": "ready"}
+    return Ready(status="ready")

@@ -8,20 +8,21 @@ from typing import Annotated
 
 from fastapi import Query
 
-from service.contract.errors import Detail, InvalidInput
-from service.overlay import MOST, Overlay
+from service.contract.limits import STUDIES_OVERLAID
+from service.contract.wire.errors import Detail, InvalidInput
 from service.routes.dependencies import Parts
-from service.store.views import StudyView
+from service.views.overlay import Overlay
+from service.views.view import View
 
-Studies = Annotated[str | None, Query(max_length=400, description="ids with commas between: laid over each other")]
+Studies = Annotated[str | None, Query(max_length=400, description="comma-separated ids of studies to overlay")]
 
 
 @contextmanager
-def read_studies(parts: Parts, study_id: str, studies: str | None) -> Iterator[StudyView]:
+def read_studies(parts: Parts, study_id: str, studies: str | None) -> Iterator[View]:
     """The study itself, or an overlay of it and the others asked for."""
     wanted = list(dict.fromkeys([study_id, *(part.strip() for part in (studies or "").split(",") if part.strip())]))
-    if len(wanted) > MOST:
-        message = f"at most {MOST} studies can be laid over each other, got {len(wanted)}"
+    if len(wanted) > STUDIES_OVERLAID:
+        message = f"at most {STUDIES_OVERLAID} studies can be overlaid, got {len(wanted)}"
         raise InvalidInput(message, [Detail(path="studies", message=message)])
     with ExitStack() as held:
         # Always in the same order, so that two readers never wait for each other.

@@ -3,58 +3,66 @@
 from __future__ import annotations
 
 import secrets
-from typing import Annotated, Any
+from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from service.answers import front_answer, study_answer
-from service.checks import check_answer
-from service.comparison import comparison_answer
-from service.contract.errors import InvalidInput
-from service.contract.events import StudyState
-from service.contract.parsing import parse_study
-from service.contract.study import Study
+from service.answers.checks import check_answer
+from service.answers.comparison import comparison_answer
+from service.answers.studies import front_answer, study_answer, study_with_figures, up_to_now
+from service.contract.limits import STUDIES_LISTED
+from service.contract.study.parsing import parse_study
+from service.contract.study.study import Study
+from service.contract.wire.answers.checks import CheckAnswer, RefusedStudy
+from service.contract.wire.answers.comparison import ComparisonAnswer
+from service.contract.wire.answers.front import FrontAnswer
+from service.contract.wire.answers.studies import StudyAnswer, StudyList, StudyWithFigures
+from service.contract.wire.errors import Conflict, InvalidInput
+from service.contract.wire.events import StudyState
 from service.figures import offered
-from service.routes.dependencies import PartsOf
+from service.routes.dependencies import PartsOf, StudyId, asks
 from service.routes.overlays import Studies, read_studies
+from service.web.bodies import Body
+from service.web.openapi import TEXT, Route, ref, refuses, takes
 
-router = APIRouter(tags=["studies"])
+router = APIRouter(tags=["studies"], route_class=Route)
 
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {"schema": {"$ref": "#/components/schemas/Study"}},
-            "application/yaml": {"schema": {"type": "string"}},
-        },
-    }
-}
-Limit = Annotated[int, Query(ge=1, le=1000)]
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
-
-
-async def _text(request: Request) -> tuple[str, str]:
-    """The body and its kind; JSON unless the content type says YAML."""
-    raw = await request.body()
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"the body is not UTF-8: {error.reason} at byte {error.start}") from None
-    return text, "yaml" if "yaml" in request.headers.get("content-type", "") else "json"
+STUDY = takes({"application/json": ref(Study), "application/yaml": TEXT})
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="a key of your choice: a study already submitted with it is returned, not submitted again",
+    ),
+]
+State = Annotated[StudyState | None, asks("only studies in this state")]
+Limit = Annotated[int, Query(ge=1, le=STUDIES_LISTED, description="how many at most")]
+After = Annotated[str | None, asks("the id of the last study seen; the list continues after it")]
+Metric = Annotated[str | None, asks("a metric of the study; none: its objective")]
 
 
-async def _study(request: Request) -> Study:
-    """The body as a checked study."""
-    return await run_in_threadpool(parse_study, *await _text(request))
+def _body(request: Request, parts: PartsOf) -> Body:
+    return Body(request, parts.settings.max_study_bytes)
 
 
-@router.post("/studies", status_code=201, openapi_extra=BODY)
-async def submit(request: Request, response: Response, parts: PartsOf, key: Key = None) -> dict[str, Any]:
+StudyBody = Annotated[Body, Depends(_body)]
+
+
+def _kind(body: Body) -> str:
+    """JSON unless the content type says YAML."""
+    return "yaml" if "yaml" in body.content_type else "json"
+
+
+@router.post("/studies", status_code=201, openapi_extra=STUDY, responses=refuses(Conflict))
+async def submit_study(body: StudyBody, response: Response, parts: PartsOf, key: Key = None) -> StudyAnswer:
     """Submit a study. `Idempotency-Key` makes a retry safe."""
-    study = await _study(request)
+    study = await run_in_threadpool(parse_study, await body.text(), _kind(body))
 
-    def create() -> dict[str, Any]:
+    def create() -> StudyAnswer:
         spec = study.model_dump(by_alias=True, mode="json")
         row, _ = parts.store.create("s" + secrets.token_hex(5), spec, key)
         parts.launcher.wake()
@@ -62,70 +70,68 @@ async def submit(request: Request, response: Response, parts: PartsOf, key: Key 
             return study_answer(view)
 
     answer = await run_in_threadpool(create)
-    response.headers["Location"] = f"/api/studies/{answer['id']}"
+    response.headers["Location"] = f"/api/studies/{answer.id}"
     return answer
 
 
-@router.post("/studies/check", openapi_extra=BODY)
-async def check(request: Request, parts: PartsOf) -> dict[str, Any]:
+@router.post("/studies/check", openapi_extra=STUDY)
+async def check_study(body: StudyBody, parts: PartsOf) -> CheckAnswer:
     """Check a study without submitting it: its trials and what they will cost, or the error a submission would get."""
     try:
-        text, kind = await _text(request)
+        text = await body.text()
     except InvalidInput as error:
-        return {"valid": False, "error": error.public(), "spec": None}
-    return await run_in_threadpool(check_answer, text, kind, parts.estimates)
+        return RefusedStudy(valid=False, error=error.public(), spec=None)
+    return await run_in_threadpool(check_answer, text, _kind(body), parts.estimates)
 
 
 @router.get("/studies")
-def list_studies(
-    parts: PartsOf, state: StudyState | None = None, limit: Limit = 50, after: str | None = None
-) -> dict[str, Any]:
+def list_studies(parts: PartsOf, state: State = None, limit: Limit = 50, after: After = None) -> StudyList:
     """Newest first."""
     rows = parts.store.list_studies(state, limit + 1, after)
-    answers = []
-    for row in rows[:limit]:
-        with parts.views.read(row.id) as view:
-            answers.append(study_answer(view, with_spec=False))
-    return {"studies": answers, "next": rows[limit - 1].id if len(rows) > limit else None}
+    summaries = parts.summaries.of([row.id for row in rows[:limit]])
+    return StudyList(
+        studies=[up_to_now(summary, datetime.now(UTC)) for summary in summaries.values()],
+        next=rows[limit - 1].id if len(rows) > limit else None,
+    )
 
 
 @router.get("/studies/{study_id}")
-def read(study_id: str, parts: PartsOf) -> dict[str, Any]:
+def read_study(study_id: StudyId, parts: PartsOf) -> StudyWithFigures:
     """Spec, state, counts, progress, eta, arms with their hypervolume."""
     with parts.views.read(study_id) as view:
-        answer = study_answer(view)
-        answer["figures"] = offered(view)
-    if answer["state"] == StudyState.QUEUED.value:
+        answer = study_with_figures(view, offered(view))
+    if answer.state is StudyState.QUEUED:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
-        answer["queue_position"] = waiting.index(study_id) + 1 if study_id in waiting else None
+        answer.queue_position = waiting.index(study_id) + 1 if study_id in waiting else None
     return answer
 
 
-@router.post("/studies/{study_id}/cancel")
-def cancel(study_id: str, parts: PartsOf) -> dict[str, Any]:
+@router.post("/studies/{study_id}/cancel", responses=refuses(Conflict))
+def cancel_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
     """Ends now, keeps results. 409 when it has ended already."""
     parts.launcher.cancel(study_id)
     with parts.views.read(study_id) as view:
         return study_answer(view)
 
 
-@router.delete("/studies/{study_id}", status_code=204)
-def delete(study_id: str, parts: PartsOf) -> None:
+@router.delete("/studies/{study_id}", status_code=204, responses=refuses(Conflict))
+def delete_study(study_id: StudyId, parts: PartsOf) -> None:
     """Only when not running."""
     parts.store.delete(study_id)
     parts.views.forget(study_id)
+    parts.summaries.forget(study_id)
     parts.artifacts.forget(study_id)
 
 
 @router.get("/studies/{study_id}/front")
-def front(study_id: str, parts: PartsOf, x: str | None = None, y: str | None = None) -> dict[str, Any]:
+def read_front(study_id: StudyId, parts: PartsOf, x: Metric = None, y: Metric = None) -> FrontAnswer:
     """Per arm and over all: non-dominated points, and hypervolume with its reference point."""
     with parts.views.read(study_id) as view:
         return front_answer(view, x, y)
 
 
 @router.get("/studies/{study_id}/comparison")
-def comparison(study_id: str, parts: PartsOf, studies: Studies = None) -> dict[str, Any]:
+def read_comparison(study_id: StudyId, parts: PartsOf, studies: Studies = None) -> ComparisonAnswer:
     """Arms side by side: best values, front share, hypervolume over seeds and against cost, tests, a verdict."""
     with read_studies(parts, study_id, studies) as view:
         return comparison_answer(view)

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from service.answers import front_ids
-from service.contract.errors import NotFound
-from service.contract.events import TrialState
-from service.routes.dependencies import PartsOf
-from service.store.views import public_trial
-from service.trial_table import Wanted, columns, matching, ordered, refuse
+from service.analysis.trial_table import Wanted, columns, matching, ordered, refuse
+from service.answers.trials import trial_answer, trial_rows
+from service.contract.wire.answers.trials import TrialAnswer, TrialColumns, TrialPage
+from service.contract.wire.errors import NotFound
+from service.contract.wire.events import TrialState
+from service.routes.dependencies import PartsOf, StudyId, TrialId, asks
+from service.web.openapi import Route
 
-router = APIRouter(tags=["trials"])
+router = APIRouter(tags=["trials"], route_class=Route)
 
 
 @router.get("/studies/{study_id}/trials")
 def list_trials(
-    study_id: str,
+    study_id: StudyId,
     parts: PartsOf,
-    arm: str | None = None,
-    state: TrialState | None = None,
-    front: bool | None = None,
-    collapsed: bool | None = None,
+    arm: Annotated[str | None, asks("only trials of this arm")] = None,
+    state: Annotated[TrialState | None, asks("only trials in this state")] = None,
+    front: Annotated[bool | None, asks("only trials that are on the study's front, or only those that are not")] = None,
+    collapsed: Annotated[bool | None, asks("only collapsed trials, or only the others")] = None,
     where: Annotated[str, Query(max_length=1000, description="accuracy > 0.9, weighting.beta <= 0.1")] = "",
     trial: Annotated[list[str] | None, Query(max_length=1000, description="only these")] = None,
-    sort: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=20_000)] = 100,
-    after: str | None = None,
-) -> dict[str, Any]:
+    sort: Annotated[str | None, asks("a column, or `-` and a column; none: the order of the spec")] = None,
+    limit: Annotated[int, Query(ge=1, le=20_000, description="how many at most")] = 100,
+    after: Annotated[str | None, asks("the id of the last trial seen; the list continues after it")] = None,
+) -> TrialPage:
     """In the order of the spec, or sorted; `after` is the id of the last trial seen. `total` are all that match."""
     wanted = Wanted(arm, state, front, collapsed, where, tuple(trial or ()))
     with parts.views.read(study_id) as view:
@@ -41,19 +42,18 @@ def list_trials(
         if after is not None:
             places = {trial_id: place for place, trial_id in enumerate(order)}
             rows = [trial_id for trial_id in rows if places[trial_id] > places[after]]
-        on_front = front_ids(view)
-        shown = [public_trial(view, trial_id, trial_id in on_front) for trial_id in rows[:limit]]
-        found = view.memo("columns", lambda: columns(view))
-    return {"trials": shown, "next": shown[-1]["id"] if len(rows) > limit else None, "total": total, "columns": found}
+        return TrialPage(
+            trials=trial_rows(view, rows[:limit]),
+            next=rows[limit - 1] if len(rows) > limit else None,
+            total=total,
+            columns=TrialColumns(**view.memo("columns", lambda: columns(view))),
+        )
 
 
 @router.get("/studies/{study_id}/trials/{trial_id}")
-def read_trial(study_id: str, trial_id: str, parts: PartsOf) -> dict[str, Any]:
+def read_trial(study_id: StudyId, trial_id: TrialId, parts: PartsOf) -> TrialAnswer:
     """One trial with all its reports, the last lines of its log, and the bytes of its files."""
     with parts.views.read(study_id) as view:
         if trial_id not in view.trials:
             raise NotFound(f"there is no trial {trial_id!r} in study {study_id}")
-        answer = public_trial(view, trial_id, trial_id in front_ids(view))
-        trial = view.trials[trial_id]
-        files = parts.artifacts.sizes(study_id, trial_id)
-        return {**answer, "reports": list(trial.reports), "log": list(trial.log), "artifacts": files}
+        return trial_answer(view, trial_id, parts.artifacts.sizes(study_id, trial_id))

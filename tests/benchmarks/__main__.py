@@ -1,5 +1,5 @@
 """Prints the table of the README. `make bench` (all), `make bench ARGS=steps`, `make bench ARGS="grid 48"`,
-`make bench ARGS="dashboard 1000"`.
+`make bench ARGS="dashboard 1000"`, `make bench ARGS=log`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from frontends.client import Client
 from tests.benchmarks.dashboard import fronts
 from tests.benchmarks.grid import study
+from tests.benchmarks.log import folds
 from tests.benchmarks.steps import ratios
 from tests.processes import short_home, up
 
@@ -86,6 +87,9 @@ def main(arguments: list[str]) -> None:
     if not arguments or arguments[0] == "dashboard":
         for trials in [int(n) for n in arguments[1:]] or [1000, 10_000]:
             rows += fronts(trials)
+    if not arguments or arguments[0] == "log":
+        for trials in [int(n) for n in arguments[1:]] or [10_000]:
+            rows += folds(trials)
     cores = len(os.sched_getaffinity(0))
     print(f"\n{time.strftime('%Y-%m-%d')}, {cores} cores, {_processor()}\n")
     for name, value, seconds in rows:

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from service.contract.expansion import expand
-from service.contract.parsing import check_study
-from workers.training import train
+from service.contract.study.parsing import check_study
+from tests.planned import planned
+from workers.training.loop import train
 
 
 def member_seconds(weighting: dict[str, Any], members: int, epochs: int) -> float:
@@ -23,7 +23,7 @@ def member_seconds(weighting: dict[str, Any], members: int, epochs: int) -> floa
             "arms": [{"name": "a", "weighting": weighting}],
         }
     )
-    *_, last = train(expand(checked), checked.data, checked.evaluation, torch.device("cpu"))
+    *_, last = train(planned(checked), checked.data, checked.evaluation, torch.device("cpu"))
     seconds = [metrics["seconds"] for metrics in last.metrics.values()]
     return (seconds[0] or 0.0) / epochs
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.pages import CHROMIUM, PATIENCE, QUIET, Open, Watched
+from tests.browser.pages import CALL, CHROMIUM, PATIENCE, QUIET, Open, Run, Watched
+from tests.browser.stage import STAGE, URL, answer
 from tests.processes import Running, service_alone, short_home
 
 
@@ -18,7 +19,7 @@ def alone() -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
@@ -45,3 +46,32 @@ def opened(browser: Browser) -> Iterator[Open]:
         context.close()
     for watched in pages:
         watched.check()
+
+
+@pytest.fixture(scope="module")
+def stage(browser: Browser) -> Iterator[Page]:
+    """A page without a service, for `tests.browser.stage.play`."""
+    watched = Watched(browser.new_page(), URL)
+    watched.page.add_init_script(STAGE)
+    watched.page.route(f"{URL}/**", answer)
+    page = watched.goto("/compare")
+    expect(page.get_by_role("heading", name="Nothing to compare yet")).to_be_visible(timeout=PATIENCE)
+    yield page  # not sooner: the page itself would still draw over what a test puts on it
+    watched.page.close()
+    watched.check()
+
+
+@pytest.fixture(scope="module")
+def page(stage: Page) -> Page:
+    """A quiet page, on which modules are imported."""
+    return stage
+
+
+@pytest.fixture(scope="module")
+def run(page: Page) -> Run:
+    """Calls a function of a module with each of some lists of values."""
+
+    def call(module: str, name: str, *calls: list[Any]) -> list[Any]:
+        return list(page.evaluate(CALL, [module, name, list(calls)]))
+
+    return call

@@ -31,6 +31,10 @@ TRIALS_OF = """name => {
   const plot = document.querySelector(`[data-figure="${name}"] .plot`);
   return plot.data.flatMap((trace) => trace.customdata ?? []);
 }"""
+CALL = """async ([module, name, calls]) => {
+  const called = (await import(`/assets/${module}.js`))[name];
+  return calls.map((values) => called(...values) ?? null);
+}"""
 PLANE, FRONT = "information-plane", "pareto-front"
 
 needs_chromium = pytest.mark.skipif(
@@ -67,6 +71,7 @@ class Watched:
 
 
 Open = Callable[..., Watched]
+Run = Callable[..., list[Any]]
 
 
 def submit(running: Running, spec: dict[str, Any]) -> tuple[str, list[str]]:
@@ -116,3 +121,14 @@ def place_of(page: Page, trial: str) -> tuple[float, float]:
     }"""
     x, y = page.evaluate(script, [FRONT, trial])
     return x, y
+
+
+# Draws nothing, but holds what it was given: for tests that are not about figures, plotly.js takes a second to run.
+PLOTLY = """window.Plotly = {
+  react: async (plot, data, layout) => Object.assign(plot, { data, layout, on() {} }),
+  Plots: { resize() {} },
+};"""
+
+
+def without_drawing(page: Page) -> None:
+    page.route("**/assets/plotly.min.js", lambda route: route.fulfill(body=PLOTLY, content_type="text/javascript"))

@@ -155,6 +155,22 @@ def test_a_list_that_lost_the_service_says_so_and_goes_on(spec: dict[str, Any], 
             page.goto("about:blank")
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_proxy_that_cannot_reach_the_service_is_a_lost_connection(
+    alone: Running, spec: dict[str, Any], opened: Open, status: int
+) -> None:
+    name = f"behind a proxy that says {status}"
+    submit(alone, spec | {"name": name})
+    watched = opened(alone)
+    watched.refusals_expected = True
+    watched.page.route("**/api/studies?*", lambda route: route.fulfill(status=status, body="Bad gateway"))
+    page = watched.goto("/")
+    expect(page.locator("#banner")).to_have_text("Connection lost. Trying again …")
+    page.unroute("**/api/studies?*")
+    expect(row_of(page, name)).to_be_visible()
+    expect(page.locator("#banner")).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_list_stacks_on_a_phone(alone: Running, spec: dict[str, Any], opened: Open, scheme: str) -> None:
     study, trials = submit(alone, spec | {"name": "narrow " + "unbreakable" * 8})

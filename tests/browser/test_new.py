@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from service.contract.study.study import Evaluation
 from tests.browser.pages import Open, needs_chromium, send, submit, trained
 from tests.processes import Running
 
 pytestmark = needs_chromium
 
 ROUND_TRIP = """async (presets) => {
-  const { toYaml } = await import("/assets/yaml.js");
-  const { StudyForm } = await import("/assets/form.js");
+  const { toYaml } = await import("/assets/kit/yaml.js");
+  const { StudyForm } = await import("/assets/form/study-form.js");
   const catalog = await (await fetch("/api/catalog")).json();
   const form = new StudyForm({ catalog, onChange: () => {} });
   return presets.map(({ name, spec }) => {
@@ -59,7 +60,7 @@ def test_a_new_study_is_checked_where_it_is_written(alone: Running, opened: Open
     page.wait_for_url(re.compile(r"/studies/s\w+$"))
     expect(page.locator("h1")).to_have_text("manual β versus MIB on digits")
 
-    page.get_by_role("link", name="Run again, changed").click()
+    page.get_by_role("link", name="Run again with changes").click()
     counted(page, "13 trials in 2 arms")
 
 
@@ -170,6 +171,8 @@ def test_a_parameter_becomes_a_grid_or_is_searched(alone: Running, opened: Open)
 def test_objectives_and_attacks_are_chosen_in_the_form(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new?preset=empty")
     expect(page.locator(".section.objectives")).to_contain_text("Those of the first arm’s problem: I(X;Z) and I(Z;Y).")
+    hint = Evaluation.model_fields["attacks"].description or ""
+    expect(page.locator("#f-evaluation-attacks-hint")).to_have_text(hint)
     page.get_by_role("button", name="Add an attack").click()
     page.get_by_role("button", name="Choose others").click()
     axis = page.locator("#f-objectives-1")
@@ -202,7 +205,7 @@ def test_yaml_that_cannot_be_read_is_corrected_as_yaml(alone: Running, opened: O
     page.get_by_label("The study as YAML").fill("name: [")
     counted(page, "One thing to correct")
     page.get_by_role("button", name="Form").click()
-    expect(page.locator(".unreadable")).to_contain_text("The form cannot show it: the study not YAML")
+    expect(page.locator(".unreadable")).to_contain_text("The form cannot show it: the study is not YAML")
     expect(page.locator(".form")).to_be_hidden()
     page.get_by_role("button", name="Correct it as YAML").click()
     page.get_by_label("The study as YAML").fill("name: x\narms: [{name: a, weighting: {name: mib}}]\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -55,6 +55,8 @@ def report(alone: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def offline(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Offline]:
     """Opened at the test's width and scheme; it asks for nothing but itself and says nothing."""
+    width: int
+    scheme: Literal["light", "dark"]
     width, scheme = getattr(request, "param", (1280, "light"))
     context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme, offline=True)
     context.set_default_timeout(PATIENCE)
@@ -73,7 +75,8 @@ def test_every_figure_is_drawn_without_a_network(offline: Offline) -> None:
     assert all(
         count >= 2
         for count in page.evaluate(
-            "[...document.querySelectorAll('.plot:not(.empty)')].map((plot) => plot.querySelectorAll('.main-svg').length)"
+            """[...document.querySelectorAll('.plot:not(.empty)')]
+                 .map((plot) => plot.querySelectorAll('.main-svg').length)"""
         )
     )
     points = "document.getElementById('figure-pareto-front').data.flatMap((trace) => trace.customdata ?? []).length"

@@ -205,7 +205,8 @@ def test_modules_of_the_page_are_asked_for_at_once(
     late = page.evaluate(
         """() => performance.getEntriesByType('resource')
              .filter((entry) => entry.name.endsWith('.js') && !entry.name.includes('plotly'))
-             .filter((entry) => ![...document.querySelectorAll('link, script')].some((l) => (l.href ?? l.src) === entry.name || l.src === entry.name))
+             .filter((entry) => ![...document.querySelectorAll('link, script')]
+               .some((l) => (l.href ?? l.src) === entry.name || l.src === entry.name))
              .map((entry) => entry.name)"""
     )
     assert late == []

@@ -128,15 +128,16 @@ def test_every_role_is_built_here_watched_and_restarted(services: dict[str, dict
     assert set(services) == {"ray-head", "ray-worker", "service"}
     for service in services.values():
         assert service["pull_policy"] == "build"
-        assert service["restart"] == "unless-stopped"
+        assert service["restart"] == "unless-stopped" and service["init"] is True
+        assert service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"]
         assert len(service["healthcheck"]["test"]) > 1
 
 
 def test_what_is_waited_for_and_stored_is_declared(services: dict[str, dict[str, Any]]) -> None:
     for service in services.values():
         assert set(service.get("depends_on", {})) <= set(services)
-        for volume in service.get("volumes", []):
-            assert volume.split(":")[0] in load()["volumes"]
+    volumes = [volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])]
+    assert sorted(volumes) == sorted(load()["volumes"])
     assert f":{services['service']['environment']['PARETOSCOPE_HOME']}" in services["service"]["volumes"][0]
     assert {"ray-worker", "service"} <= {
         name for name in services if "ray-head" in services[name].get("depends_on", {})
@@ -159,8 +160,8 @@ def test_no_secret_is_written_down(services: dict[str, dict[str, Any]]) -> None:
     tokens = {key: value for key, value in environment if re.search("TOKEN|PASSWORD|SECRET|KEY", key)}
     assert set(tokens) == {"RAY_AUTH_TOKEN", "PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN"}
     for value in tokens.values():
-        found = VARIABLE.fullmatch(value)
-        assert found and found["kind"] == "?" and found["rest"]
+        variable = VARIABLE.fullmatch(value)
+        assert variable and variable["kind"] == "?" and variable["rest"]
     assert all(services[name]["environment"]["RAY_AUTH_MODE"] == "token" for name in ("ray-head", "ray-worker"))
     example = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert example == {"PARETOSCOPE_TOKEN": "", "PARETOSCOPE_RAY_TOKEN": ""}
@@ -190,7 +191,8 @@ def test_the_image_is_locked_and_runs_without_root() -> None:
 
 def test_the_image_gets_every_package_and_nothing_private() -> None:
     allowed = set(re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
-    assert {"pyproject.toml", "requirements.lock", "configs", "service", "workers", "frontends"} <= allowed
+    assert {"pyproject.toml", "requirements.lock", "configs", "paretoscope", "service"} <= allowed
+    assert {"workers", "frontends", "setup.py", "README.md", "LICENSE"} <= allowed
     assert not allowed & {".env", ".git", ".venv", "tests"}
 
 
@@ -225,7 +227,7 @@ def test_a_study_is_trained_on_both_nodes(deployment: dict[str, Started], spec: 
         answer = client.post("/api/studies", json=spec)
         assert answer.is_success, answer.text
         path = f"/api/studies/{answer.json()['id']}"
-        until(lambda: client.get(path).json()["state"] not in ("queued", "running"), "the study ends", 120)
+        until(lambda: client.get(path).json()["state"] not in ("queued", "running"), "the study ends", 200)
         assert client.get(path).json()["state"] == "finished"
         trials = client.get(f"{path}/trials").json()["trials"]
     assert {trial["state"] for trial in trials} == {"finished"}

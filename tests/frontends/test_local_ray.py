@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from frontends.cli.local_ray import LocalRay, Process, _temp_dir, processes_of
-from service.ray_jobs import RayJobs
+from service.launching.ray_jobs import RayJobs
 from tests.processes import short_home, until
 
 HOLDER = """

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.contract.events import StudyState
-from service.contract.parsing import check_study
-from service.store.database import Event, StudyRow
-from service.store.views import StudyView
+from service.contract.study.parsing import check_study
+from service.contract.wire.events import KINDS, Event, StudyState
+from service.store.protocol import Logged, StudyRow
+from service.views.fold import StudyView
 
 TASKS = {"name": "multitask", "main": "left", "auxiliaries": ["right"]}
 FIXED = {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}
 MANUAL = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1, 1.0]}}}
 MIB = {"name": "MIB", "weighting": {"name": "mib"}}
+Reported = Mapping[str, float | None]
 NOW = "2026-01-01T00:00:00+00:00"
 
 
@@ -34,13 +35,23 @@ def bottleneck_of(*arms: dict[str, Any], seeds: Sequence[int] = (0, 1), **spec: 
     return view_of({"name": "s", "seeds": list(seeds), "arms": list(arms or (MANUAL, MIB)), **spec})
 
 
-def play(view: StudyView, trial: str, reports: Sequence[dict[str, float | None]], end: str = "trial_finished") -> None:
+def event(kind: str, **body: Any) -> Event:
+    """An event whose uid does not matter."""
+    return KINDS[kind](**{"uid": "u", **body})
+
+
+def tell(view: StudyView, happened: Event, at: str = NOW) -> None:
+    """The next event of the study's log."""
+    view.apply(Logged(view.seq + 1, at, happened))
+
+
+def play(view: StudyView, trial: str, reports: Sequence[Reported], end: str = "trial_finished") -> None:
     """The trial reports these, epochs 1, 2, … unless they say otherwise, and ends so."""
-    events: list[tuple[str, dict[str, Any]]] = [("trial_started", {"trial": trial})]
-    events += [("report", {"trial": trial, "metrics": {"epoch": i, **r}}) for i, r in enumerate(reports, 1)]
-    events += [(end, {"trial": trial, "reason": "a reason"})] if end else []
-    for kind, body in events:
-        view.apply(Event(view.seq + 1, NOW, kind, body))
+    tell(view, event("trial_started", trial=trial))
+    for i, r in enumerate(reports, 1):
+        tell(view, event("report", trial=trial, metrics={"epoch": i, **r}))
+    if end:
+        tell(view, event(end, trial=trial, **({"reason": "a reason"} if end == "trial_failed" else {})))
 
 
 def accuracy(*values: float | None) -> list[dict[str, float | None]]:

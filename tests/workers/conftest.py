@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from service.contract.data import Digits
-from service.contract.expansion import PlannedTrial
-from service.contract.models import Mlp
-from service.contract.problems import Bottleneck
-from service.contract.study import Evaluation, Training
-from service.contract.weightings import Fixed, Mib
-from workers.training import EpochReport, train
+from service.contract.methods.data import Digits
+from service.contract.methods.models import Mlp
+from service.contract.methods.problems import Bottleneck
+from service.contract.methods.weightings import Fixed, Mib
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Evaluation, Training
+from service.contract.wire.epoch_report import EpochReport
+from workers.training.loop import train
 
 CPU = torch.device("cpu")
 

@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 from scipy.io import savemat
 
-from service.contract.task_data import ATTRIBUTES
-from workers.data import celeba, census_income, svhn, yeast
+from service.contract.methods.task_data import ATTRIBUTES
+from workers.data.sets import celeba, census_income, svhn, yeast
 
 CATEGORIES = ["Children", "Nonfiler", "Householder"]
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.balance import Balance
+from service.contract.methods.balance import Balance
+from service.contract.metrics import BALANCE
 from workers.balance.balancing import full, imbalance, sweep
 from workers.balance.orders import Visit, in_turn, shuffled
 from workers.balance.pairs import Pair
-from workers.data.streams import generator
+from workers.data.random_streams import generator
 
 
 class Schedule:
@@ -22,7 +23,7 @@ class Schedule:
 
     def __init__(self, spec: Balance, pairs: Sequence[Pair], seeds: Sequence[int], device: torch.device) -> None:
         self._spec, self._pairs = spec, pairs
-        self._p, self._tied = float(spec.p), bool(spec.tied)  # type: ignore[arg-type]
+        self._p, self._tied = spec.p, spec.tied
         self._members = {seed: torch.tensor([s == seed for s in seeds], device=device) for seed in seeds}
 
     def before_epoch(self, epoch: int) -> None:
@@ -33,7 +34,7 @@ class Schedule:
 
     def after_epoch(self, epoch: int) -> None:
         """One sweep, where it is due."""
-        due = epoch % int(self._spec.every) == 0  # type: ignore[arg-type]
+        due = epoch % self._spec.every == 0
         if due and self._spec.mode in ("partial", "both"):
             for members, order in self._orders(str(epoch)):
                 rows = slice(None) if members.all() else members.nonzero()[:, 0]
@@ -41,11 +42,11 @@ class Schedule:
 
     def measure(self) -> dict[str, list[float]]:
         """`balance_<layer>` of each member: the imbalance of its least balanced unit."""
-        found: dict[str, Tensor] = {}
+        worst: dict[str, Tensor] = {}
         for pair in self._pairs:
             off = imbalance(pair, self._p, self._tied)  # [K]
-            found[pair.name] = torch.maximum(off, found.get(pair.name, off))
-        return {f"balance_{name}": off.tolist() for name, off in found.items()}
+            worst[pair.name] = torch.maximum(off, worst.get(pair.name, off))
+        return {BALANCE.of(name): off.tolist() for name, off in worst.items()}
 
     def _orders(self, stream: str) -> list[tuple[Tensor, Callable[[], list[Visit]]]]:
         """Who is visited in which order: members of one seed share theirs, whoever trains beside them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from service.contract.data import Data
+from service.contract.methods.data import Data
 
 if TYPE_CHECKING:
     import torch
@@ -83,8 +83,8 @@ def data_folder() -> Path:
 
 
 def module_of(name: str) -> ModuleType:
-    """`fashion-mnist` → the module `workers.data.fashion_mnist`."""
-    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    """`fashion-mnist` → the module `workers.data.sets.fashion_mnist`."""
+    return importlib.import_module(f"{__name__}.sets.{name.replace('-', '_')}")
 
 
 def load(spec: Data, folder: Path | None = None) -> DataSet:

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from service.contract.examples import Labelled
+from service.contract.study.examples import Labelled
 from workers.data import DataSet, Targets, selection
-from workers.data.recipes import Splits
+from workers.data.preparing.recipes import Splits
 
 Inputs = NDArray[Any]  # [n, C, H, W] as published
 Encode = Callable[[Inputs], Tensor]  # → [n, features]

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from service.contract.models import Model as Spec
+from service.contract.methods.models import Model as Spec
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models.stack import Stack
 
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from service.contract.models import Cnn as Spec
+from service.contract.methods.models import Cnn as Spec
 from workers import balance
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
 from workers.models.layers import forward, layers, named, scalars

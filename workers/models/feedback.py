@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models.layers import Activation
 
 
@@ -22,11 +22,12 @@ class DirectFeedback:
     def __init__(self, leaves: Sequence[Tensor], activation: Activation, seeds: Seeds) -> None:
         self._activation = activation
         outputs = leaves[-1].shape[2]
-        self.matrices: list[Tensor] = []
-        for i, bias in enumerate(leaves[1:-2:2]):
-            units = bias.shape[2]
-            drawn = seeds.draw(f"feedback/{i}", lambda g, n=units: torch.randn(outputs, n, generator=g))  # type: ignore[misc]
-            self.matrices.append(seeds.spread(drawn) * outputs**-0.5)
+
+        def drawn(layer: int, units: int) -> Tensor:
+            return seeds.draw(f"feedback/{layer}", lambda g: torch.randn(outputs, units, generator=g))
+
+        hidden = leaves[1:-2:2]
+        self.matrices = [seeds.spread(drawn(i, bias.shape[2])) * outputs**-0.5 for i, bias in enumerate(hidden)]
 
     def __call__(self, leaves: Sequence[Tensor], x: Tensor) -> Tensor:
         hidden: list[Tensor] = []

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from workers import balance
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models.layers import RELU, Activation, forward, layers, named
 from workers.models.stack import Stack
 

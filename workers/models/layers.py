@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models.stack import Stack
 
 
@@ -42,10 +42,10 @@ def layers(widths: Sequence[int], seeds: Seeds, stream: str, scalars: tuple[floa
 
 def named(leaves: Sequence[Tensor], prefix: str) -> dict[str, Tensor]:
     """Weights [K, out, in] and biases [K, out] as torch.nn.Linear has them: `prefix.0.weight`."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for i in range(0, len(leaves), 2):
-        found |= linear(leaves[i], leaves[i + 1], f"{prefix}.{i // 2}")
-    return found
+        tensors |= linear(leaves[i], leaves[i + 1], f"{prefix}.{i // 2}")
+    return tensors
 
 
 def linear(weight: Tensor, bias: Tensor, name: str) -> dict[str, Tensor]:

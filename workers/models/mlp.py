@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from service.contract.models import Mlp as Spec
+from service.contract.methods.models import Mlp as Spec
 from workers import balance
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models import Sizes
 from workers.models.feedback import DirectFeedback
 from workers.models.heads import Heads

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torchvision.models import resnet18  # type: ignore[import-untyped]
+from torchvision.models import resnet18
 
-from service.contract.models import Resnet18 as Spec
+from service.contract.methods.models import Resnet18 as Spec
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models import Sizes
 from workers.models.heads import Heads
 from workers.models.layers import scalars

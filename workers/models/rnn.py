@@ -7,15 +7,15 @@ import itertools
 import torch
 from torch import Tensor
 
-from service.contract.models import Rnn as Spec
+from service.contract.methods.models import Rnn as Spec
 from workers import balance
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models import Sizes
+from workers.models.from_shapes import Parameter, linear, stacked
 from workers.models.heads import Heads
 from workers.models.layers import linear as named_linear
 from workers.models.layers import scalars
-from workers.models.parameters import Parameter, linear, stacked
 from workers.models.sequences import Sequences, mean
 
 
@@ -51,12 +51,12 @@ class Rnn:
 
     def named(self) -> dict[str, Tensor]:
         table, *leaves = self.encoder.leaves[: self._weights]
-        found = {self._sequences.name: table.detach()}
+        tensors = {self._sequences.name: table.detach()}
         for i in range(0, len(leaves) - 2, 3):
             layer = f"encoder.recurrent.{i // 3}"
-            found |= {**named_linear(leaves[i], leaves[i + 1], layer), f"{layer}.loop": leaves[i + 2].detach().mT}
-        found |= named_linear(leaves[-2], leaves[-1], "encoder.code")
-        return {**found, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
+            tensors |= {**named_linear(leaves[i], leaves[i + 1], layer), f"{layer}.loop": leaves[i + 2].detach().mT}
+        tensors |= named_linear(leaves[-2], leaves[-1], "encoder.code")
+        return {**tensors, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         leaves = self.encoder.leaves[1 : self._weights]
@@ -71,7 +71,7 @@ class Rnn:
 
 def _recur(steps: Tensor, weight: Tensor, bias: Tensor, loop: Tensor) -> Tensor:
     """All states of a layer: [K, B, T, in] -> [K, B, T, units]."""
-    into = torch.baddbmm(bias, steps.flatten(1, 2), weight).unflatten(1, steps.shape[1:3])  # type: ignore[no-untyped-call]
+    into = torch.baddbmm(bias, steps.flatten(1, 2), weight).unflatten(1, steps.shape[1:3])
     h = into.new_zeros(into[:, :, 0].shape)  # [K, B, units]
     states: list[Tensor] = []
     for x in into.unbind(2):

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from service.contract.models import Transformer as Spec
+from service.contract.methods.models import Transformer as Spec
 from workers import balance
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.models import Sizes
+from workers.models.from_shapes import Parameter, linear, stacked
 from workers.models.heads import Heads
 from workers.models.layers import linear as named_linear
 from workers.models.layers import scalars
-from workers.models.parameters import Parameter, linear, stacked
 from workers.models.sequences import Sequences, mean
 
 PARTS = ("attention_norm", "query_key_value", "attention_out", "norm", "feed_forward_in", "feed_forward_out")
@@ -71,7 +71,7 @@ class Transformer:
 
     def named(self) -> dict[str, Tensor]:
         table, *leaves = self.encoder.leaves[: self._weights]
-        found = {self._sequences.name: table.detach()}
+        tensors = {self._sequences.name: table.detach()}
         ends = [
             (f"encoder.layer.{i}.{part}", BLOCK * i + 2 * j)
             for i in range(self._layers)
@@ -79,10 +79,10 @@ class Transformer:
         ]
         for name, at in [*ends, ("encoder.norm", len(leaves) - 4), ("encoder.code", len(leaves) - 2)]:
             if "norm" in name:
-                found |= {f"{name}.weight": leaves[at].detach()[:, 0], f"{name}.bias": leaves[at + 1].detach()[:, 0]}
+                tensors |= {f"{name}.weight": leaves[at].detach()[:, 0], f"{name}.bias": leaves[at + 1].detach()[:, 0]}
             else:
-                found |= named_linear(leaves[at], leaves[at + 1], name)
-        return {**found, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
+                tensors |= named_linear(leaves[at], leaves[at + 1], name)
+        return {**tensors, **scalars(self.encoder.leaves[self._weights :]), **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """The feed-forward pairs: attention and norms do not pass a scale on."""

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
-from service.contract.models import Model as ModelSpec
-from service.contract.problems import Problem as Spec
-from service.contract.study import Evaluation
-from workers.data import DataSet
-from workers.data.streams import Seeds
+from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import Problem as Spec
+from service.contract.study.study import Evaluation
+from workers.data.split import Split
+from workers.measures.coding import Columns
 from workers.models import Model
-from workers.problems.rates import Code
 
 
 class Batch(NamedTuple):
@@ -23,17 +22,6 @@ class Batch(NamedTuple):
     x: Tensor  # [K, B, features]
     y: Tensor  # [K, B], or [K, B, d] where labels are vectors
     noise: Tensor  # [K, B, latent]
-
-
-class Split(NamedTuple):
-    """The data of a cohort: who learns from it, and in which portions."""
-
-    data: DataSet
-    seeds: Seeds
-    batch_size: int
-
-
-Columns = dict[str, list[float]]  # a value per member
 
 
 class Problem(Protocol):
@@ -70,24 +58,6 @@ class Problem(Protocol):
 
     def validate(self, model: Model, split: Split) -> Tensor | None:
         """Mean losses on the validation split [K, n]; none without such a split, or without terms for it."""
-        ...
-
-
-class Coding(Protocol):
-    """A problem whose encoder makes a Gaussian code: what estimators and attacks need. `latent` is the code's width."""
-
-    latent: int
-
-    def code(self, s: tuple[Tensor, ...]) -> Code:
-        """The Gaussian code of each input."""
-        ...
-
-    def rate(self, s: tuple[Tensor, ...]) -> Tensor:
-        """Nats that the code carries about each input, an upper bound by the KL to N(0, I): [K, B]."""
-        ...
-
-    def logits(self, model: Model, s: tuple[Tensor, ...], noise: Tensor) -> Tensor:
-        """The decoder's outputs (logits, for classes) from one sample of the code: [K, B, outputs]."""
         ...
 
 

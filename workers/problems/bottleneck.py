@@ -8,16 +8,19 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from service.contract.models import Model as ModelSpec
-from service.contract.problems import Bottleneck as Spec
-from service.contract.study import Evaluation
-from workers import estimators, information, models
-from workers.attacks.loop import Target
-from workers.attacks.robustness import robustness
-from workers.data.streams import generator
+from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import Bottleneck as Spec
+from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, TEST_EXAMPLES, TRAIN_ACCURACY
+from service.contract.study.study import Evaluation
+from workers import models
+from workers.data.random_streams import generator
+from workers.data.split import Split
+from workers.measures import estimators, information, labels
+from workers.measures.attacks.ascent import Target
+from workers.measures.attacks.robustness import robustness
+from workers.measures.coding import Code, Columns
 from workers.models import Model
-from workers.problems import Batch, Columns, Split, labels, rates, transforms
-from workers.problems.rates import Code
+from workers.problems import Batch, rates, transforms
 
 
 class Bottleneck:
@@ -74,11 +77,11 @@ class Bottleneck:
         d, seeds = split.data, split.seeds
         if d.x_validation is None or d.y_validation is None:
             return None
-        found = information.measure(
+        measured = information.measure(
             model, self, d.x_validation, d.y_validation, seeds=seeds, stream="validation", samples=1
         )
         entropy = labels.kind_of(d.y_validation).surprise(d.y_validation).mean()
-        return torch.stack((entropy - found.gain, found.rate), dim=1)
+        return torch.stack((entropy - measured.gain, measured.rate), dim=1)
 
     def code(self, s: tuple[Tensor, ...]) -> Code:
         return self._rate.code(s)
@@ -111,15 +114,15 @@ class Bottleneck:
         test = measure(d.x_test, d.y_test, "test")
         train = measure(d.x_train[seen], d.y_train[seen], "train")
         bits = {
-            "i_xz_bits": test.rate,
-            "i_xz_bits_stderr": test.rate_error,
-            "i_zy_bits": test.gain,
-            "i_zy_bits_stderr": test.gain_error,
+            I_XZ: test.rate,
+            ERROR.of(I_XZ): test.rate_error,
+            I_ZY: test.gain,
+            ERROR.of(I_ZY): test.gain_error,
         }
         return {
             **{name: (nats / math.log(2)).tolist() for name, nats in bits.items()},
-            "accuracy": test.accuracy.tolist(),
-            "test_examples": [float(len(d.x_test))] * seeds.members,
-            "train_accuracy": train.accuracy.tolist(),
-            "generalization_gap": (train.accuracy - test.accuracy).tolist(),
+            ACCURACY: test.accuracy.tolist(),
+            TEST_EXAMPLES: [float(len(d.x_test))] * seeds.members,
+            TRAIN_ACCURACY: train.accuracy.tolist(),
+            GAP: (train.accuracy - test.accuracy).tolist(),
         }

@@ -8,13 +8,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from service.contract.models import Model as ModelSpec
-from service.contract.problems import Multitask as Spec
-from service.contract.study import Evaluation
+from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import Multitask as Spec
+from service.contract.metrics import ACCURACY, MEAN_ACCURACY, TASK_ACCURACY, TEST_EXAMPLES, TEST_LOSS, WORST_ACCURACY
+from service.contract.study.study import Evaluation
 from workers import models
-from workers.information import ROWS
+from workers.data.split import Split
+from workers.measures.coding import Columns
+from workers.measures.information import ROWS
 from workers.models import Model
-from workers.problems import Columns, Split, tasks
+from workers.problems import tasks
 from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
 from workers.problems.views import Views
 
@@ -70,14 +73,14 @@ class Multitask:
         if not last and epoch % evaluation.every:
             return {}
         losses, hits = self._measure(model, "test", len(split.data.x_test))
-        columns = {f"test_loss_{name}": losses[i].tolist() for i, name in enumerate(self.terms)}
-        columns |= {f"accuracy_{name}": values.tolist() for name, values in hits.items()}
+        columns = {TEST_LOSS.of(name): losses[i].tolist() for i, name in enumerate(self.terms)}
+        columns |= {TASK_ACCURACY.of(name): values.tolist() for name, values in hits.items()}
         if self.terms[0] in hits:
-            columns["accuracy"] = hits[self.terms[0]].tolist()
+            columns[ACCURACY] = hits[self.terms[0]].tolist()
         if hits:
             each = torch.stack(list(hits.values()))  # [tasks, K]
-            columns |= {"mean_accuracy": each.mean(0).tolist(), "worst_accuracy": each.amin(0).tolist()}
-        return {**columns, "test_examples": [float(len(split.data.x_test))] * split.seeds.members}
+            columns |= {MEAN_ACCURACY: each.mean(0).tolist(), WORST_ACCURACY: each.amin(0).tolist()}
+        return {**columns, TEST_EXAMPLES: [float(len(split.data.x_test))] * split.seeds.members}
 
     def validate(self, model: Model, split: Split) -> Tensor | None:
         """Mean losses on the validation split [K, n]; none when the data keeps no such split."""

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from service.contract.models import Model as ModelSpec
-from service.contract.problems import Toy as Spec
-from service.contract.study import Evaluation
+from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import ToyProblem as Spec
+from service.contract.study.study import Evaluation
 from workers.balance import Pair
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
+from workers.data.split import Split
+from workers.measures.coding import Columns
 from workers.models import Model
 from workers.models.stack import Stack
-from workers.problems import Batch, Columns, Split
+from workers.problems import Batch
 
 
-class Toy:
+class ToyProblem:
     """f1 and f2 of x [K, d], with u = 1/√d: ‖x ∓ u‖²/4 (convex) or 1 − exp(−‖x ∓ u‖²) (concave)."""
 
     terms = Spec.terms

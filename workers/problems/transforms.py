@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from service.contract.problems import Bottleneck as Spec
+from service.contract.methods.problems import Bottleneck as Spec
 
 # Above these exponents the tangent goes on. 20 keeps Adam's squared gradients finite. An untrained code lies far above
 # the shift, so the shifted form starts at its steepest: on digits (η 0.5, 16 bits, 40 epochs, one seed) a limit of 8
@@ -30,11 +30,11 @@ class Transform(NamedTuple):
 
 def build(spec: Spec) -> Transform | None:
     """The transform that a bottleneck names; none for the identity."""
-    eta, shift = float(spec.eta), float(spec.shift_bits) * math.log(2)  # type: ignore[arg-type]
+    eta, shift = spec.eta, spec.shift_bits * math.log(2)
     if spec.transform == "square":
         return power(1.0)
     if spec.transform == "power":
-        return power(float(spec.exponent))  # type: ignore[arg-type]
+        return power(spec.exponent)
     if spec.transform == "exp":
         return Transform(lambda r: _exp(eta * r, LARGEST), lambda u: _log(u, LARGEST) / eta)
     if spec.transform == "shifted-exp":

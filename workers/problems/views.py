@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from workers.data import DataSet
-from workers.data.streams import Seeds
+from workers.data.random_streams import Seeds
 from workers.problems.tasks.exemplar import shifted
 from workers.problems.tasks.rotation import TURNS, turned
 from workers.problems.tasks.task import Drawn, SplitName, View
@@ -25,7 +26,7 @@ class Views:
     def orders(self, epoch: int) -> dict[str, Tensor]:
         """Places of the epoch's images [K, steps·B]: all of them once, the labelled ones as often as it takes."""
         count = len(self._data.x_train)
-        found = {"plain": self._draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))}
+        orders = {"plain": self._draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))}
         if self._labelled is not None:
             few = len(self._labelled)
             times = math.ceil(self.steps * min(self._size, few) / few)
@@ -33,8 +34,8 @@ class Views:
             def passes(g: torch.Generator) -> Tensor:
                 return torch.cat([torch.randperm(few, generator=g) for _ in range(times)])
 
-            found["labelled"] = self._labelled[self._draw(f"labelled/{epoch}", passes)]
-        return found
+            orders["labelled"] = self._labelled[self._draw(f"labelled/{epoch}", passes)]
+        return orders
 
     def training(self, view: View, orders: dict[str, Tensor], epoch: int, step: int) -> Drawn:
         """What a task with this view sees in a step."""
@@ -54,10 +55,10 @@ class Views:
         return Drawn(split, index, turned(x[index], each, self._data.shape), each)
 
     def inputs(self, split: SplitName) -> Tensor:
-        found = {"train": self._data.x_train, "validation": self._data.x_validation, "test": self._data.x_test}[split]
-        if found is None:
+        images = {"train": self._data.x_train, "validation": self._data.x_validation, "test": self._data.x_test}[split]
+        if images is None:
             raise ValueError(f"this data has no {split} split: set data.validation_fraction")
-        return found
+        return images
 
     def _seen(self, view: View, split: SplitName, index: Tensor, stream: str) -> Drawn:
         x, shape = self.inputs(split)[index], self._data.shape
@@ -76,5 +77,5 @@ class Views:
         noise = self._draw(f"pixels/{stream}", lambda g: torch.randn(many, features, generator=g))
         return shifted(x, moves, noise, self._data.shape)
 
-    def _draw(self, stream: str, one: object) -> Tensor:
-        return self._seeds.spread(self._seeds.draw(stream, one))  # type: ignore[arg-type]
+    def _draw(self, stream: str, one: Callable[[torch.Generator], Tensor]) -> Tensor:
+        return self._seeds.spread(self._seeds.draw(stream, one))

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Weighting as Spec
+from service.contract.methods.weightings import Weighting as Spec
 
 
 class Setting(NamedTuple):

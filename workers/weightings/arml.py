@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Arml as Spec
+from service.contract.methods.weightings import Arml as Spec
 from workers.weightings import Setting, Weighting
 
 DECAY = 0.55  # of the Langevin noise, ε_t = ε (1 + t)^−0.55: the paper names none, Welling & Teh (2011) use this
@@ -25,15 +25,15 @@ class Arml(Weighting):
     needs_gram = True
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
-        def each(value: Callable[[Spec], object]) -> Tensor:
-            values = [[float(value(p))] for p in params]  # type: ignore[arg-type]
+        def each(value: Callable[[Spec], float]) -> Tensor:
+            values = [[float(value(p))] for p in params]
             return torch.tensor(values, device=setting.device, dtype=torch.float64)  # [m, 1]
 
         steps = setting.batches * setting.epochs
         self._rate, self._normalized = each(lambda p: p.learning_rate), each(lambda p: p.normalize == "l2") > 0
         self._noise = each(lambda p: p.noise)[:, 0]  # ε, [m]
-        self._every = [int(p.every) for p in params]  # type: ignore[arg-type]
-        self._stage = [round(p.stage * steps) if p.form == "two-stage" else None for p in params]  # type: ignore[operator]
+        self._every = [p.every for p in params]
+        self._stage = [round(p.stage * steps) if p.form == "two-stage" else None for p in params]
         self._keep = each(lambda p: p.gradient_average).float()[:, :, None]  # [m, 1, 1]
         self.own_gram = any(p.gradient_average != 0 for p in params)
         self._average: Tensor | None = None  # ḡ, [m, n, P]

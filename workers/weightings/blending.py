@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Blending as Spec
+from service.contract.methods.weightings import Blending as Spec
 from workers.weightings import Setting, Weighting
 
 TINY = 1e-12  # of O²: a term that does not overfit at all
@@ -24,8 +24,8 @@ class Blending(Weighting):
     needs_validation = True
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
-        def each(value: Callable[[Spec], object]) -> Tensor:
-            values = [[float(value(p))] for p in params]  # type: ignore[arg-type]
+        def each(value: Callable[[Spec], float]) -> Tensor:
+            values = [[float(value(p))] for p in params]
             return torch.tensor(values, device=setting.device, dtype=torch.float64)  # [m, 1]
 
         self._window, self._warm_up = each(lambda p: p.window), each(lambda p: p.warm_up)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Fixed as Spec
+from service.contract.methods.weightings import Fixed as Spec
 from workers.weightings import Setting, Weighting
 
 
@@ -19,8 +18,9 @@ class Fixed(Weighting):
     needs_gram = False
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
-        named: list[dict[str, Any]] = [{**dict.fromkeys(setting.terms[1:2], p.beta), **p.weights} for p in params]
-        rows = [[1.0 if w.get(term) is None else float(w[term]) for term in setting.terms] for w in named]
+        betas = [{} if p.beta is None else dict.fromkeys(setting.terms[1:2], p.beta) for p in params]
+        named = [{**beta, **p.weights} for beta, p in zip(betas, params, strict=True)]
+        rows = [[weights.get(term, 1.0) for term in setting.terms] for weights in named]
         self._w = torch.tensor(rows, device=setting.device)  # [m, n]
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Mgb as Spec
+from service.contract.methods.weightings import Mgb as Spec
 from workers.weightings import Setting, Weighting
 
 RIDGE = 1e-7  # of gradients of length one: about the rounding of a Gram matrix in single precision

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Mib as Spec
+from service.contract.methods.weightings import Mib as Spec
 from workers.weightings import Setting, Weighting, min_norm
 
 TINY = 1e-12  # a zero gradient or loss is not divided by
@@ -34,11 +34,11 @@ class Mib(Weighting):
             self._scale[:, setting.terms.index("info")] = column(lambda p: _info_scale(p, setting.latent))[:, 0]
         self._by_norm = column(lambda p: p.normalize in ("l2", "loss+"))
         self._by_loss = column(lambda p: p.normalize in ("loss", "loss+"))
-        self._automatic = column(lambda p: bool(p.automatic))
+        self._automatic = column(lambda p: p.automatic)
         self._paper = column(lambda p: p.solver == "frank-wolfe")
-        self._power = column(lambda p: float(p.power))  # type: ignore[arg-type]
-        self._smooth = column(lambda p: float(bool(p.smoothing)))
-        self._mu = column(lambda p: float(p.mu))  # type: ignore[arg-type]
+        self._power = column(lambda p: float(p.power))
+        self._smooth = column(lambda p: float(p.smoothing))
+        self._mu = column(lambda p: p.mu)
         self._solvers = {p.solver for p in params}
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
@@ -69,4 +69,4 @@ class Mib(Weighting):
 def _info_scale(params: Spec, latent: int) -> float:
     if params.info_scale == "sum":
         return 1.0
-    return 1 / latent if params.info_scale == "dimension" else float(params.info_scale)  # type: ignore[arg-type]
+    return 1 / latent if params.info_scale == "dimension" else params.info_scale

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import TargetRate as Spec
+from service.contract.methods.weightings import TargetRate as Spec
 from workers.weightings import Setting, Weighting
 
 LIMIT = 0.2  # of the relative error
@@ -25,8 +25,8 @@ class TargetRate(Weighting):
     needs_gram = False
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
-        def each(value: Callable[[Spec], object]) -> Tensor:
-            return torch.tensor([float(value(p)) for p in params], device=setting.device)  # type: ignore[arg-type]
+        def each(value: Callable[[Spec], float]) -> Tensor:
+            return torch.tensor([value(p) for p in params], device=setting.device)
 
         self._info, self._raw = setting.terms.index("info"), setting.raw
         self._rate = each(lambda p: p.rate_bits) * math.log(2)  # r in nats, [m]

@@ -15,7 +15,7 @@ from torch import Tensor
 from torchjd import aggregation, scalarization
 
 from workers import optimizers
-from workers.data.streams import generator
+from workers.data.random_streams import generator
 from workers.weightings import Setting, Weighting
 
 log = logging.getLogger(__name__)
@@ -94,8 +94,8 @@ class GramianMember:
         """torchjd draws from torch's global generator: it stands at this member's own numbers for the call."""
         with torch.random.fork_rng(devices=()):
             torch.default_generator.set_state(generator(self._seed, f"weighting/{step}").get_state())
-            found: Tensor = self._method(statistic)
-        return found
+            weights: Tensor = self._method(statistic)
+        return weights
 
 
 class ScalarizerMember:

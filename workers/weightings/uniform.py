@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from service.contract.weightings import Uniform as Spec
+from service.contract.methods.weightings import Uniform as Spec
 from workers.weightings import Setting, Weighting
 
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-
-class Code(NamedTuple):
-    """A Gaussian code N(mean, diag(scale²)) per example."""
-
-    mean: Tensor  # [K, B, latent]
-    scale: Tensor  # the same, or what broadcasts to it: one noise level per member is [K, 1, 1]
+from workers.measures.coding import Code
 
 
 class Rate(Protocol):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.problems.rates import Code
+from workers.measures.coding import Code
 
 
 class Rate:

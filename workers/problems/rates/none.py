@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from workers.problems.rates import Code
+from workers.measures.coding import Code
 
 
 class Rate:

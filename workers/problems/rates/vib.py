@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.problems.rates import Code, kl_to_prior
+from workers.measures.coding import Code
+from workers.problems.rates import kl_to_prior
 
 
 class Rate:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from torch import Tensor
 
-from service.contract.problems import Multitask
+from service.contract.methods.problems import Multitask
 from workers.data import DataSet
 
 View = Literal["labelled", "plain", "turned", "shifted"]

@@ -1,0 +1,174 @@
+"""A connection to the service: where it is, how to call it, and what a refusal looks like."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+SILENCE_SECONDS = 120.0
+TRY_AGAIN_SECONDS = 0.5
+PAGE = 1000
+
+Answer = dict[str, Any]
+"""An answer of the service as plain JSON; docs/api.md says what is in it."""
+
+Parameter = str | int | float | bool | None
+"""A part of a query; None is left out."""
+
+
+class ClientError(Exception):
+    """The service refused, or cannot be reached; `details` are its own (path, message, perhaps line).
+
+    `status` is the HTTP status of a refusal, 0 when there was no answer.
+    """
+
+    def __init__(self, message: str, status: int = 0, details: list[Answer] | None = None) -> None:
+        super().__init__(message)
+        self.message, self.status, self.details = message, status, details or []
+
+
+class NoAnswer(ClientError):
+    """Nothing answers at the address. Its text advises a Python program; the command line has advice of its own."""
+
+    def __str__(self) -> str:
+        return f"{self.message}; start the service with 'paretoscope up', or name another with Client(url=…)"
+
+
+class Patience:
+    """Bears two minutes without an answer, as a service may be starting again; a refusal is final at once."""
+
+    def __init__(self) -> None:
+        self._silent_since: float | None = None
+
+    def answered(self) -> None:
+        self._silent_since = None
+
+    def bear(self, error: ClientError) -> None:
+        now = time.monotonic()
+        if self._silent_since is None:
+            self._silent_since = now
+        if error.status or now - self._silent_since > SILENCE_SECONDS:
+            raise error
+
+
+def default_home() -> Path:
+    """PARETOSCOPE_HOME, else `.paretoscope` in the user's own home."""
+    return Path(os.environ.get("PARETOSCOPE_HOME") or Path.home() / ".paretoscope")
+
+
+def default_url() -> str:
+    """PARETOSCOPE_URL, else the service that `paretoscope up` last started in this home, else port 8000."""
+    if url := os.environ.get("PARETOSCOPE_URL"):
+        return url
+    try:
+        return str(json.loads((default_home() / "service.json").read_text())["url"])
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or just being written
+        return DEFAULT_URL
+
+
+def checked(url: str) -> str:
+    """The address without a slash at its end; ClientError for what is none."""
+    try:
+        scheme, host = httpx.URL(url).scheme, httpx.URL(url).host
+    except httpx.InvalidURL:
+        scheme, host = "", ""
+    if scheme not in ("http", "https") or not host:
+        raise ClientError(f"{url!r} is not the address of a service, such as {DEFAULT_URL}", 422)
+    return url.rstrip("/")
+
+
+def refusal(response: httpx.Response, where: str) -> ClientError:
+    """The service's own words, or the status of an answer that has none (a proxy's, say)."""
+    try:
+        body = response.json()["error"]
+        return ClientError(body["message"], response.status_code, body["details"])
+    except (ValueError, KeyError, TypeError):
+        return ClientError(f"{where} answered {response.status_code}", response.status_code)
+
+
+def json_of(response: httpx.Response) -> Answer:
+    """ClientError where another server than ours answered."""
+    try:
+        answer: Answer = response.json()
+    except ValueError as error:
+        where = response.url.copy_with(query=None)
+        raise ClientError(f"{where} did not answer in JSON: is it a Paretoscope service?") from error
+    return answer
+
+
+class Connection:
+    """Calls to one service, with its token; whatever goes wrong is a ClientError."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = checked(url or default_url())
+        token = token or os.environ.get("PARETOSCOPE_TOKEN")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx.Client(
+            base_url=self.url, headers=headers, timeout=timeout, trust_env=False, transport=transport
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def request(self, method: str, path: str, params: Mapping[str, Parameter] | None = None) -> Answer:
+        """The answer's JSON."""
+        return json_of(self.send(method, path, params))
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Parameter] | None = None,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        """The answer itself."""
+        given = {key: value for key, value in (params or {}).items() if value is not None}
+        try:
+            response = self._http.request(method, path, params=given, content=content, headers=headers)
+        except httpx.HTTPError as error:
+            raise self._no_answer(error) from error
+        if not response.is_success:
+            raise refusal(response, self.url + path)
+        return response
+
+    def entries(self, path: str, key: str, most: int | None = None, **params: Parameter) -> list[Answer]:
+        """What the service lists under this key, page by page: all of it, or at most so many."""
+        entries: list[Answer] = []
+        after: str | None = None
+        while True:
+            limit = PAGE if most is None else min(PAGE, most - len(entries))
+            page = self.request("GET", path, {**params, "limit": limit, "after": after})
+            entries += page[key]
+            after = page["next"]
+            if after is None or len(entries) == most:
+                return entries
+
+    @contextmanager
+    def stream(self, path: str, headers: Mapping[str, str]) -> Iterator[Iterator[str]]:
+        """The lines of an answer as they arrive."""
+        try:
+            with self._http.stream("GET", path, headers=headers) as response:
+                if not response.is_success:
+                    response.read()
+                    raise refusal(response, self.url + path)
+                yield response.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._no_answer(error) from error
+
+    def _no_answer(self, error: httpx.HTTPError) -> NoAnswer:
+        return NoAnswer(f"no answer from {self.url} ({error})")

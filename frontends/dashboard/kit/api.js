@@ -1,0 +1,132 @@
+// The service: JSON, one error shape, a token when it asks for one, and whether it can be reached.
+
+import { h } from "./dom.js";
+
+export class ApiError extends Error {
+  /** @param {number} status @param {{ error?: { message: string, details?: Detail[] } } | null} body */
+  constructor(status, body) {
+    const error = body?.error;
+    super(error?.message ?? `The service answered ${status}.`);
+    this.status = status;
+    this.details = error?.details ?? [];
+  }
+}
+
+export class Offline extends Error {
+  constructor() {
+    super("The service cannot be reached.");
+  }
+}
+
+const EARLY = 5000;
+const PATIENCE = 60_000;
+/** @type {Set<(reached: boolean) => void>} */
+const watchers = new Set();
+let reachable = true;
+
+/** Calls back with true or false whenever the service is reached again, or lost. */
+export const onReachable = (/** @type {(reached: boolean) => void} */ act) => watchers.add(act);
+
+function setReachable(now) {
+  if (now === reachable) return;
+  reachable = now;
+  for (const act of watchers) act(now);
+}
+
+/** @type {Promise<void> | null} */
+let asking = null;
+let refused = false;
+
+/** A small form for the token; shared by all calls that wait for it. */
+function askForToken() {
+  asking ??= new Promise((resolve) => {
+    const rules = { required: true, pattern: "[!-:<-~]+" };
+    const input = h("input", { type: "password", name: "token", autocomplete: "off", ...rules });
+    const form = h(
+      "form",
+      { method: "dialog" },
+      h("h2", {}, "This service needs its token"),
+      h("p", { class: "muted" }, "It is the value of PARETOSCOPE_TOKEN on the service’s machine."),
+      h("p", { class: "bad", role: "alert" }, refused ? "That token was refused." : ""),
+      h("label", {}, "Token ", input),
+      h("p", {}, h("button", { class: "primary" }, "Use this token")),
+    );
+    const dialog = h("dialog", { "aria-label": "Token" }, form);
+    // There is nothing to see without it.
+    dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal());
+    form.addEventListener("submit", () => {
+      const secure = location.protocol === "https:" ? "; Secure" : "";
+      // Not encoded: the service compares the cookie as it stands, and the pattern leaves only what a cookie carries.
+      document.cookie = `paretoscope_token=${input.value}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
+      dialog.remove();
+      asking = null;
+      refused = true; // should it ask again
+      window.early?.clear(); // asked without it
+      resolve();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+  return asking;
+}
+
+/** What early.js asked for, while it is new: a page opened in the background may come to it much later. */
+function takeEarly(path) {
+  if (performance.now() > EARLY) window.early?.clear();
+  const asked = window.early?.get(path) ?? null;
+  window.early?.delete(path);
+  return asked;
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ body?: string, type?: string, headers?: Record<string, string> }} [sending]
+ */
+async function request(method, path, { body, type, headers = {} } = {}) {
+  for (;;) {
+    let answer;
+    try {
+      const sent = type ? { ...headers, "Content-Type": type } : headers;
+      const early = method === "GET" ? await takeEarly(path) : null; // early.js may have asked already
+      const signal = method === "GET" ? AbortSignal.timeout(PATIENCE) : undefined;
+      answer = early ?? (await fetch(path, { method, body, headers: sent, credentials: "same-origin", signal }));
+    } catch {
+      setReachable(false);
+      throw new Offline();
+    }
+    if (answer.status === 502 || answer.status === 504) {
+      setReachable(false);
+      throw new Offline();
+    }
+    setReachable(true);
+    if (answer.status === 401) {
+      await askForToken();
+      continue;
+    }
+    if (answer.status === 204) return null;
+    const parsed = await answer.json().catch(() => null);
+    if (answer.ok && parsed === null) {
+      setReachable(false); // it broke off in the middle
+      throw new Offline();
+    }
+    if (!answer.ok) throw new ApiError(answer.status, parsed);
+    return parsed;
+  }
+}
+
+export const get = (/** @type {string} */ path) => request("GET", path);
+export const post = (/** @type {string} */ path) => request("POST", path);
+export const remove = (/** @type {string} */ path) => request("DELETE", path);
+
+/** @param {string} path @param {string} text @param {Record<string, string>} [headers] */
+export const postYaml = (path, text, headers) =>
+  request("POST", path, { body: text, type: "application/yaml", headers });
+
+/** Makes a retried submission safe. (crypto.randomUUID exists only on https and localhost.) */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export const studyPath = (/** @type {string} */ id) => `/api/studies/${encodeURIComponent(id)}`;

@@ -1,0 +1,265 @@
+// What the service answers and the page asks of its browser, for the checker of types. Nothing here is run.
+
+type Goal = "minimize" | "maximize";
+type Flat = boolean | number | string;
+type Path = (string | number)[];
+
+interface Metric {
+  name: string;
+  label: string;
+  unit: string;
+  goal: Goal;
+  reference: number | null;
+  doc: string;
+  kind:
+    | "epoch" | "time" | "count" | "error" | "loss" | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
+    | "gap" | "imbalance" | "objective";
+  integer: boolean;
+  training_of: string | null;
+  summarises: string | null;
+  family: string | null;
+}
+
+interface Counts {
+  planned: number;
+  running: number;
+  finished: number;
+  failed: number;
+  stopped: number;
+  collapsed: number;
+}
+
+interface ArmLook {
+  name: string;
+  colour: string;
+  symbol: string;
+}
+
+interface Control {
+  param: string;
+  label: string;
+  kind: "metric" | "choice" | "number";
+  options: [string, string][];
+  default: string;
+}
+
+interface FigureOffer {
+  name: string;
+  title: string;
+  group: string;
+  controls: Control[];
+}
+
+interface Objective {
+  metric: string;
+  goal: Goal;
+  reference?: number | null;
+}
+
+/** As people write it; the service has checked only what it has accepted. */
+interface Spec {
+  [key: string]: any;
+  name: string;
+  objectives: Objective[];
+  arms: any[];
+}
+
+interface ListedStudy {
+  id: string;
+  name: string;
+  state: string;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  reason: string | null;
+  counts: Counts;
+  progress: number;
+  eta_seconds: number | null;
+  arms: ArmLook[];
+  spark: number[];
+  last_seq: number;
+}
+
+interface Study extends ListedStudy {
+  queue_position?: number | null;
+  spec: Spec;
+  metrics: Metric[];
+  figures: FigureOffer[];
+}
+
+interface Trial {
+  id: string;
+  arm: string;
+  seed: number;
+  state: string;
+  reason: string | null;
+  collapsed: boolean;
+  on_front: boolean;
+  config: Record<string, Flat>;
+  metrics: Record<string, number | null>;
+  intervals: Record<string, [number, number]>;
+  training_seconds: number | null;
+  started_at: string | null;
+  ended_at: string | null;
+  host: string | null;
+}
+
+interface OpenTrial extends Trial {
+  reports: Record<string, number | null>[];
+  log: string[];
+  artifacts: Record<string, number>;
+}
+
+interface TrialPage {
+  trials: Trial[];
+  next: string | null;
+  total: number;
+  columns: { config: string[]; varied: string[] };
+}
+
+interface Spread {
+  mean: number | null;
+  half_width: number | null;
+}
+
+interface ComparedArm extends ArmLook {
+  counts: Counts;
+  best: Record<string, number | null>;
+  front_share: number | null;
+  hypervolume: Spread;
+  training_seconds: number | null;
+}
+
+interface Pair {
+  arm: string;
+  ratio: Spread;
+  difference: { mean: number | null };
+  p_value: number | null;
+  seeds: number;
+  shown: boolean;
+  words: string;
+}
+
+interface Comparison {
+  seeds: number;
+  objectives: { metric: string; reference: number | null }[];
+  baseline: string | null;
+  verdict: string;
+  arms: ComparedArm[];
+  pairs: Pair[];
+}
+
+interface Preset {
+  name: string;
+  doc: string;
+  text: string;
+}
+
+interface Entry {
+  name: string;
+  doc: string;
+  schema: Schema;
+  often_set: string[];
+  first_choice: boolean;
+}
+
+interface Catalog {
+  data: Entry[];
+  models: Entry[];
+  problems: Entry[];
+  weightings: Entry[];
+  searches: (Entry & { suggests: boolean })[];
+  attacks: Entry[];
+  sections: Entry[];
+  metrics: Metric[];
+}
+
+interface Vocabulary {
+  study_states: { name: string; ended: boolean }[];
+  trial_states: string[];
+  event_kinds: string[];
+  figure_groups: { name: string; title: string; is_tab: boolean }[];
+  front_figure: string;
+  beside_the_front: string;
+  row_per_arm: string[];
+  markers: Record<string, string>;
+  downloads: { title: string; address: string }[];
+  key_order: string[];
+  demo_preset: string;
+  limits: {
+    studies_overlaid: number;
+    studies_listed: number;
+    seeds: { least: number; most: number };
+    objectives: { least: number; most: number };
+    collapsed_below_bits: number;
+  };
+}
+
+interface Schema {
+  [key: string]: any;
+  properties: Record<string, any>;
+  required?: string[];
+}
+
+interface Detail {
+  path: string;
+  message: string;
+  line?: number | null;
+}
+
+interface CostEstimate {
+  training_seconds: number | null;
+  wall_seconds: number | null;
+  basis: string;
+  arms: { name: string; training_seconds: number | null }[];
+}
+
+interface PlannedArm extends ArmLook {
+  trials: number;
+}
+
+interface ErrorBody {
+  code: string;
+  message: string;
+  details: Detail[];
+}
+
+interface ValidStudy {
+  valid: true;
+  spec: Spec | null;
+  trials: number;
+  arms: PlannedArm[];
+  cost: CostEstimate;
+  metrics: Metric[];
+  objectives: Objective[];
+}
+
+interface RefusedStudy {
+  valid: false;
+  spec: Spec | null;
+  error: ErrorBody;
+}
+
+/** What the service says about a study that was not submitted. */
+type CheckAnswer = ValidStudy | RefusedStudy;
+
+/** A Plotly figure; `meta` of its layout is ours. */
+interface Figure {
+  data: any[];
+  layout: any;
+}
+
+interface PlotElement extends HTMLDivElement {
+  data: any[];
+  layout: any;
+  on(event: string, act: (event: any) => void): void;
+}
+
+interface Element {
+  moveBefore?(node: Node, before: Node | null): void; // not in every browser
+}
+
+interface Window {
+  early?: Map<string, Promise<Response | null>>;
+  Plotly?: any;
+}

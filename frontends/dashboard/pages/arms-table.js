@@ -1,0 +1,90 @@
+// The arms side by side, and each against the baseline.
+
+import { h, keyed, setAttr, setText } from "../kit/dom.js";
+import { capital, duration, metricLabel, number, percent, percentSpread, setting, spread } from "../kit/format.js";
+import { shownFirst } from "../kit/metrics.js";
+import { swatch } from "../kit/swatch.js";
+import { vocabulary } from "../kit/vocabulary.js";
+
+const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
+const COLLAPSED = `finished trials whose code carries less than ${LEAST_BITS} bit; not counted for the front`;
+const SHARE = "this arm’s part of the non-dominated trials of all arms";
+const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
+
+/** "50 % ± 18, less"; "97 % ± 5, no difference shown". @param {Pair | undefined} pair */
+export function againstWords(pair) {
+  if (!pair) return "–";
+  const { mean, half_width: half } = pair.ratio;
+  const share = mean === null ? "" : `${percentSpread(mean, half)}, `;
+  if (pair.p_value === null) return `${share}${pair.seeds === 1 ? "one seed" : "not tested"}`;
+  if (!pair.shown || pair.difference.mean === null) return `${share}no difference shown`;
+  return `${share}${pair.difference.mean > 0 ? "more" : "less"}`;
+}
+
+export class ArmsTable {
+  /** @param {ArmLook[]} arms @param {Objective[]} objectives @param {Map<string, Metric>} metrics */
+  constructor(arms, objectives, metrics) {
+    this.metrics = metrics;
+    this.looks = new Map(arms.map((arm) => [arm.name, arm]));
+    this.body = h("tbody");
+    this.note = h("span", { class: "muted" });
+    this.best = shownFirst(metrics, objectives);
+    this.against = h("th", { scope: "col", class: "num" });
+    const head = (text, title) => h("th", { scope: "col", class: text === "Arm" ? "" : "num", title }, text);
+    const best = this.best.flatMap((name) => metrics.get(name) ?? []);
+    const heads = [
+      head("Arm"),
+      head("Trials"),
+      head("Failed"),
+      head("Collapsed", COLLAPSED),
+      head("Hypervolume", LOST),
+      this.against,
+      ...best.map((metric) => head(`Best ${metricLabel(metric)}`, metric.doc)),
+      head("Training time"),
+      head("Front share", SHARE),
+    ];
+    this.width = heads.length;
+    const table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);
+    this.element = h(
+      "section",
+      { class: "arms" },
+      h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note),
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, table),
+    );
+  }
+
+  show(/** @type {Comparison} */ comparison) {
+    const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
+    const reference = comparison.objectives.map(named).join(", ");
+    const over = comparison.seeds > 1 ? `mean ± 95 % over ${comparison.seeds} seeds` : "one seed, no interval";
+    setText(this.note, `hypervolume: ${over}, reference point ${reference}`);
+    setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
+    const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
+    const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);
+    keyed(this.body, comparison.arms, (arm) => arm.name, (arm) => this.#make(arm), update);
+  }
+
+  #make(/** @type {ComparedArm} */ arm) {
+    const mark = swatch(this.looks.get(arm.name) ?? arm);
+    const head = h("th", { scope: "row" }, h("span", { class: "arm", title: arm.name }, mark, arm.name));
+    return h("tr", {}, head, ...Array.from({ length: this.width - 1 }, () => h("td", { class: "num" })));
+  }
+
+  /** @param {HTMLElement} row @param {ComparedArm} arm @param {Pair | undefined} pair @param {boolean} isBaseline */
+  #update(row, arm, pair, isBaseline) {
+    const { counts, hypervolume } = arm;
+    const cells = [
+      `${counts.finished}/${counts.planned}`,
+      String(counts.failed),
+      String(counts.collapsed),
+      spread(hypervolume.mean, hypervolume.half_width),
+      isBaseline ? "baseline" : againstWords(pair),
+      ...this.best.map((name) => number(arm.best[name])),
+      duration(arm.training_seconds),
+      percent(arm.front_share),
+    ];
+    cells.forEach((text, i) => setText(row.children[i + 1], text));
+    setAttr(row.children[5], "title", pair ? capital(pair.words) : null);
+    row.children[2].classList.toggle("bad", counts.failed > 0);
+  }
+}

@@ -1,0 +1,147 @@
+"""One study on the service: its state, results, figures, exports and events."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Parameter, Patience
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from frontends.client import Client
+
+ENDED = ("finished", "failed", "cancelled")
+
+
+def whole_events(lines: Iterator[str]) -> Iterator[Answer]:
+    """The events of a stream. A blank line ends one: what is cut off before it will be sent again."""
+    data = ""
+    for line in lines:
+        if line.startswith("data: "):
+            data = line.removeprefix("data: ")
+        elif not line and data:
+            yield json.loads(data)
+            data = ""
+
+
+class Study:
+    """The handle of a study: it keeps the id and asks the service anew each time."""
+
+    def __init__(self, client: Client, study_id: str) -> None:
+        self._client, self.id = client, study_id
+        self._path = f"/api/studies/{quote(study_id, safe='')}"
+
+    @property
+    def page(self) -> str:
+        """The address of its page in the dashboard."""
+        return f"{self._client.url}/studies/{self.id}"
+
+    def _get(self, path: str = "", **params: Parameter) -> Answer:
+        return self._client.request("GET", self._path + path, params)
+
+    def read(self) -> Answer:
+        """Its spec, state, counts and progress now."""
+        return self._get()
+
+    def follow(self, every: float = 0.5, timeout: float | None = None) -> Iterator[Answer]:
+        """Its state again and again until it has ended. Waits two minutes for a service that starts again."""
+        begun, patience = time.monotonic(), Patience()
+        while True:
+            try:
+                state = self.read()
+            except ClientError as error:
+                patience.bear(error)
+            else:
+                patience.answered()
+                yield state
+                if state["state"] in ENDED:
+                    return
+            if timeout is not None and time.monotonic() - begun > timeout:
+                raise TimeoutError(f"study {self.id} has not ended after {timeout} s")
+            time.sleep(every)
+
+    def wait(self, timeout: float | None = None) -> Study:
+        """Until it has ended; raises ClientError when it failed."""
+        for state in self.follow(timeout=timeout):
+            if state["state"] == "failed":
+                raise ClientError(f"study {self.id} failed: {state['reason']}")
+        return self
+
+    def events(self, after: int = 0) -> Iterator[Answer]:
+        """Its events after this number, live, until it has ended; a broken stream goes on where it broke."""
+        patience = Patience()
+        while True:
+            try:
+                with self._client.stream(self._path + "/events", {"Last-Event-ID": str(after)}) as lines:
+                    patience.answered()
+                    for event in whole_events(lines):
+                        after = event["seq"]
+                        yield event
+                state = self.read()
+                if state["state"] in ENDED and state["last_seq"] <= after:
+                    return
+            except ClientError as error:
+                patience.bear(error)
+            time.sleep(TRY_AGAIN_SECONDS)
+
+    def front(self, x: str | None = None, y: str | None = None) -> Answer:
+        """The non-dominated trials, per arm and over all, by the study's objectives or two metrics of your choice."""
+        return self._get("/front", x=x, y=y)
+
+    def comparison(self) -> Answer:
+        """The arms side by side, and the verdict in words."""
+        return self._get("/comparison")
+
+    def trials(self, limit: int | None = None, **params: Parameter) -> list[Answer]:
+        """All trials that match, page by page, or the first of them."""
+        return self._client.entries(self._path + "/trials", "trials", limit, **params)
+
+    def trial(self, trial_id: str) -> Answer:
+        """One trial with all its reports."""
+        return self._get(f"/trials/{trial_id}")
+
+    def checkpoint(self, trial_id: str) -> bytes:
+        """A trial's trained weights: `safetensors.torch.load(study.checkpoint(trial_id))`."""
+        return self._client.send("GET", f"{self._path}/trials/{trial_id}/checkpoint").content
+
+    def figure(self, name: str, **params: Parameter) -> go.Figure:
+        """A Plotly figure for a notebook, by its name or by any beginning of it that fits one figure only."""
+        from frontends.notebook import chosen, notebook_figure
+
+        figure = chosen(name, self._client.figures())
+        return notebook_figure(self._get(f"/figures/{figure['name']}", **params), figure["title"])
+
+    def export(self, format: str = "csv", table: str = "trials") -> bytes:
+        """The trials or the reports as csv or parquet, or everything as json."""
+        return self._client.send("GET", self._path + "/export", {"format": format, "table": table}).content
+
+    def trials_frame(self, table: str = "trials") -> pd.DataFrame:
+        """A row per trial (or per report), typed; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ClientError("trials_frame needs pandas: install it, or use export('csv')") from error
+        return pandas.read_parquet(io.BytesIO(self.export("parquet", table)))
+
+    def report(self) -> str:
+        """One self-contained HTML file."""
+        return self._client.send("GET", self._path + "/report").text
+
+    def methods(self) -> Answer:
+        """A methods paragraph, its BibTeX, and what each paper is for."""
+        return self._get("/methods")
+
+    def cancel(self) -> Answer:
+        """End it now; its results stay."""
+        return self._client.request("POST", self._path + "/cancel")
+
+    def delete(self) -> None:
+        """Remove it for good; refused while it runs."""
+        self._client.send("DELETE", self._path)

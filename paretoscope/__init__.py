@@ -1,0 +1,23 @@
+"""Paretoscope by its name: `from paretoscope import Client; Client().submit(spec).wait().front()`.
+
+What needs another import is loaded when it is first asked for, so the service can read its version here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frontends.client import Client, ClientError, Study
+
+__version__ = "0.1.0"
+__all__ = ["Client", "ClientError", "Study", "__version__"]
+
+_HOMES = {"Client": "frontends.client", "ClientError": "frontends.client", "Study": "frontends.client"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

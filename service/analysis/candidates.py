@@ -1,0 +1,59 @@
+"""What analysis is made of: the trials of a view that count for a front, its axes, the front itself, what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.analysis.cost import Spent
+from service.analysis.fronts import Axis, Trial, axis_for, nondominated, points_of
+from service.contract.wire.errors import Detail, InvalidInput
+from service.views.view import View
+
+
+def candidates(view: View) -> list[Trial]:
+    """Trials a front is made of: with reports, neither failed nor collapsed."""
+    return [
+        (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
+        for trial_id, trial in view.trials.items()
+        if trial.counts_for_front
+    ]
+
+
+def objectives(view: View) -> list[Axis]:
+    return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+
+
+def front_ids(view: View) -> set[str]:
+    """Trials that no other trial dominates in the study's objectives."""
+
+    def computed() -> set[str]:
+        axes = objectives(view)
+        return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+
+    return view.memo("front", computed)
+
+
+def metric_axis(view: View, name: str, query: str) -> Axis:
+    """The axis of a metric that a reader asked for in the parameter `query`."""
+    known = view.metrics
+    if name not in known:
+        message = f"{name!r} is not a metric of this study; known: {', '.join(known)}"
+        raise InvalidInput(message, [Detail(path=query, message=message)])
+    return axis_for(view.study, name)
+
+
+def chosen_axes(view: View, x: str | None, y: str | None) -> tuple[Axis, Axis]:
+    """The two axes of a front: asked for, or the study's first two objectives."""
+    first, second = view.study.objectives[0].metric, view.study.objectives[1].metric
+    return metric_axis(view, x or first, "x"), metric_axis(view, y or second, "y")
+
+
+def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:
+    """What each arm's trials cost and brought, in the order in which they ended."""
+    points = {point.trial: point for point in points_of(candidates(view), axes)}
+    spent: dict[str, list[Spent]] = {arm.name: [] for arm in view.study.arms}
+    for trial_id in view.ended:
+        trial = view.trials[trial_id]
+        seconds = trial.training_seconds or 0.0
+        spent[trial.planned.arm].append(Spent(trial.planned.seed, seconds, points.get(trial_id)))
+    return spent

@@ -1,0 +1,176 @@
+"""What a study will cost, from what finished trials of this service took: seconds per epoch, by what was trained."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from service.contract.study.expansion import count_trials
+from service.contract.study.study import Arm, Study
+from service.contract.wire.answers.checks import ArmEstimate, CostEstimate
+from service.contract.wire.errors import NotFound
+from service.contract.wire.events import StudyState, TrialState
+from service.contract.wording.numbers import number
+from service.store.protocol import Store
+from service.views.cache import Views
+from service.views.view import View
+
+LATEST = 20
+KEPT = 200
+
+
+class Kind(NamedTuple):
+    """What decides how long an epoch takes. The model is the arm's own, axes and all."""
+
+    data: str
+    model: str
+    problem: str
+    weighting: str
+
+
+class Took(NamedTuple):
+    """What the finished trials of an arm took; an epoch on half of the training data counts as half an epoch."""
+
+    kind: Kind
+    trials: int
+    epochs: float
+    seconds: float
+
+
+class Past(NamedTuple):
+    """A finished study: its arms, and how long it took as a whole."""
+
+    name: str
+    arms: tuple[Took, ...]
+    wall_seconds: float
+
+
+class Level(NamedTuple):
+    """How alike past trials must be to count."""
+
+    words: str
+    of: Callable[[Kind], tuple[str, ...]]
+
+
+LEVELS = (
+    Level("same data, model and weighting", tuple),
+    Level("same data and model", lambda kind: (kind.data, kind.model)),
+    Level("same data", lambda kind: (kind.data,)),
+)
+
+
+def kind_of(study: Study, arm: Arm) -> Kind:
+    def text(value: Any) -> str:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+    model = study.model_of(arm)
+    problem = arm.problem.model_dump(by_alias=True, mode="json", include={"name", "rate"})
+    written = text(model.model_dump(by_alias=True, mode="json")) if model else ""
+    return Kind(study.data.name, written, text({**problem, "terms": arm.problem.terms}), arm.weighting.name)
+
+
+def epochs_of(study: Study, arm: Arm) -> float:
+    """Epochs of one trial of the arm, in passes over all the training data."""
+    epochs = int(arm.training.get("epochs", study.training.epochs))
+    return epochs * float(getattr(study.data, "train_fraction", 1.0))
+
+
+def past_of(view: View) -> Past:
+    """What the log says about a study's finished trials."""
+    arms = []
+    for arm in view.study.arms:
+        own = [t for t in view.trials.values() if t.planned.arm == arm.name and t.state is TrialState.FINISHED]
+        seconds = [t.training_seconds for t in own if t.training_seconds is not None]
+        if seconds:
+            epochs = len(seconds) * epochs_of(view.study, arm)
+            arms.append(Took(kind_of(view.study, arm), len(seconds), epochs, sum(seconds)))
+    return Past(view.study.name, tuple(arms), _between(view.started_at, view.ended_at))
+
+
+def _between(start: str | None, end: str | None) -> float:
+    if start is None or end is None:
+        return 0.0
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
+    """Each arm by the trials most like its own: trials × epochs × the seconds an epoch took."""
+    counts = count_trials(study)
+    matches = {arm.name: _match(kind_of(study, arm), past) for arm in study.arms}
+    matched = {name: match for name, match in matches.items() if match is not None}
+    if len(matched) < len(matches):
+        silent = [ArmEstimate(name=name, training_seconds=None) for name in matches]
+        basis = f"no finished study with data {study.data.name} yet"
+        return CostEstimate(training_seconds=None, wall_seconds=None, basis=basis, arms=silent)
+    arms = []
+    for arm in study.arms:
+        took = matched[arm.name][1]
+        rate = sum(t.seconds for _, t in took) / sum(t.epochs for _, t in took)
+        seconds = counts[arm.name] * epochs_of(study, arm) * rate
+        arms.append(ArmEstimate(name=arm.name, training_seconds=seconds))
+    training = sum(arm.training_seconds or 0.0 for arm in arms)
+    used = {id(one): one for _, took in matched.values() for one, _ in took}
+    ratio = _wall_ratio(list(used.values()))
+    wall = None if ratio is None else training * ratio
+    basis = _basis(matched, list(used.values()), ratio)
+    return CostEstimate(training_seconds=training, wall_seconds=wall, basis=basis, arms=arms)
+
+
+Match = tuple[Level, list[tuple[Past, Took]]]
+
+
+def _match(kind: Kind, past: Sequence[Past]) -> Match | None:
+    for level in LEVELS:
+        took = [(one, t) for one in past for t in one.arms if level.of(t.kind) == level.of(kind)]
+        if took:
+            return level, took
+    return None
+
+
+def _wall_ratio(past: list[Past]) -> float | None:
+    """Wall time for each second of training, starting up and evaluation included."""
+    timed = [one for one in past if one.wall_seconds > 0]
+    training = sum(t.seconds for one in timed for t in one.arms)
+    return sum(one.wall_seconds for one in timed) / training if training > 0 else None
+
+
+def _basis(matched: dict[str, Match], past: list[Past], ratio: float | None) -> str:
+    trials = sum({id(t): t.trials for _, took in matched.values() for _, t in took}.values())
+    of = f"'{past[0].name}'" if len(past) == 1 else f"{len(past)} studies"
+    levels = [level.words for level in LEVELS if any(match[0] is level for match in matched.values())]
+    first = sum(match[0].words == levels[0] for match in matched.values())
+    alike = levels[0] if len(levels) == 1 else f"{levels[0]} for {first} of {len(matched)} arms, else {levels[-1]}"
+    counted = "1 finished trial" if trials == 1 else f"{trials:,} finished trials"
+    wall = "" if ratio is None else f"; wall time was {number(ratio)} × training time there"
+    return f"{counted} of {of} ({alike}){wall}"
+
+
+class Estimates:
+    """Looks at the latest finished studies with the same data; each is read again only when its log has grown."""
+
+    def __init__(self, store: Store, views: Views) -> None:
+        self._store, self._views = store, views
+        self._past: dict[tuple[str, int], Past] = {}
+        self._lock = threading.Lock()
+
+    def cost(self, study: Study) -> CostEstimate:
+        rows = self._store.list_studies(StudyState.FINISHED, LATEST, None)
+        wanted = [row.id for row in rows if row.spec["data"]["name"] == study.data.name]
+        pasts = [self._read(study_id) for study_id in wanted]
+        return estimate(study, [past for past in pasts if past is not None])
+
+    def _read(self, study_id: str) -> Past | None:
+        try:
+            with self._views.read(study_id) as view:
+                key = (study_id, view.seq)
+                past = self._past.get(key) or past_of(view)
+        except NotFound:  # deleted in the meantime
+            return None
+        with self._lock:
+            self._past[key] = past
+            while len(self._past) > KEPT:
+                del self._past[next(iter(self._past))]
+        return past

@@ -1,0 +1,122 @@
+"""What the API says about a study: from a view to the shapes of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from service.analysis import Point, hypervolume, nondominated, points_of
+from service.analysis.candidates import candidates, chosen_axes, objectives
+from service.contract.metrics import described
+from service.contract.wire.answers.figures import OfferedFigure
+from service.contract.wire.answers.front import ArmFront, FrontAnswer, FrontPoint
+from service.contract.wire.answers.studies import (
+    ArmSummary,
+    MetricRow,
+    StudyAnswer,
+    StudySummary,
+    StudyWithFigures,
+    TrialCounts,
+)
+from service.contract.wording.palette import arm_style
+from service.views.selectors import counts, eta_seconds, progress, time_left
+from service.views.view import View
+
+SPARK_STEPS = 23
+
+
+def spark(view: View) -> list[float]:
+    """Hypervolume of all arms after more and more trials have finished, a few steps of it."""
+    axes = objectives(view)
+    by_trial = {point.trial: point for point in points_of(candidates(view), axes)}
+    points = [by_trial[trial] for trial in view.ended if trial in by_trial]
+    steps = sorted({round(len(points) * i / SPARK_STEPS) for i in range(SPARK_STEPS + 1)})
+    volumes = [hypervolume(points[:step], axes) for step in steps]
+    return [float(f"{volume:.4g}") for volume in volumes if volume is not None] if points else []
+
+
+def counts_answer(view: View, arm: str | None = None) -> TrialCounts:
+    return TrialCounts(**counts(view, arm)._asdict())
+
+
+def metric_rows(names: Iterable[str]) -> list[MetricRow]:
+    return [MetricRow(**described(name)._asdict()) for name in names]
+
+
+def _arms(view: View) -> list[ArmSummary]:
+    axes = objectives(view)
+    points = points_of(candidates(view), axes)
+    styles = [arm_style(i) for i in range(len(view.study.arms))]
+    return [
+        ArmSummary(
+            name=arm.name,
+            colour=colour,
+            symbol=symbol,
+            counts=counts_answer(view, arm.name),
+            progress=progress(view, arm.name),
+            hypervolume=hypervolume([p for p in points if p.arm == arm.name], axes),
+        )
+        for arm, (colour, symbol) in zip(view.study.arms, styles, strict=True)
+    ]
+
+
+def study_summary(view: View) -> StudySummary:
+    return StudySummary(
+        id=view.id,
+        name=view.study.name,
+        state=view.state,
+        created_at=view.created_at,
+        started_at=view.started_at,
+        ended_at=view.ended_at,
+        reason=view.reason,
+        counts=counts_answer(view),
+        progress=progress(view),
+        eta_seconds=eta_seconds(view),
+        arms=view.memo("arms", lambda: _arms(view)),
+        spark=view.memo("spark", lambda: spark(view)),
+        last_seq=view.seq,
+    )
+
+
+def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:
+    """A summary that was made earlier: without a new event, only the time left has changed."""
+    return replace(summary, eta_seconds=time_left(summary.state, summary.started_at, summary.progress, now))
+
+
+def study_answer(view: View) -> StudyAnswer:
+    return StudyAnswer(**study_summary(view).fields(), spec=view.spec, metrics=metric_rows(view.study.metrics))
+
+
+def study_with_figures(view: View, figures: list[OfferedFigure]) -> StudyWithFigures:
+    return StudyWithFigures(**study_answer(view).fields(), figures=figures)
+
+
+def _point(view: View, point: Point) -> FrontPoint:
+    x, y = point.values
+    return FrontPoint(trial=point.trial, arm=point.arm, x=x, y=y, state=view.trials[point.trial].state)
+
+
+def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
+    axes = chosen_axes(view, x, y)
+    points = points_of(candidates(view), axes)
+    by_arm = {arm.name: [point for point in points if point.arm == arm.name] for arm in view.study.arms}
+    fronts = {name: nondominated(own, axes) for name, own in by_arm.items()}
+    # A point on the front of all is also on its arm's own: it is made once and serves both.
+    shown = {point.trial: _point(view, point) for front in fronts.values() for point in front}
+    return FrontAnswer(
+        x=axes[0].metric,
+        y=axes[1].metric,
+        goals=[axis.goal for axis in axes],
+        reference_point=[axis.reference for axis in axes],
+        hypervolume=hypervolume(points, axes),
+        points=[shown[point.trial] for point in nondominated(points, axes)],
+        arms=[
+            ArmFront(
+                name=name,
+                hypervolume=hypervolume(own, axes),
+                points=[shown[point.trial] for point in fronts[name]],
+            )
+            for name, own in by_arm.items()
+        ],
+    )

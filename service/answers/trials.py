@@ -1,0 +1,54 @@
+"""Trials, as the API answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from service.analysis import metric_intervals
+from service.analysis.candidates import front_ids
+from service.contract.wire.answers.trials import TrialAnswer, TrialRow, TrialWithReports
+from service.views.view import View
+
+Row = TypeVar("Row", bound=TrialRow)
+
+
+def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any) -> Row:
+    trial = view.trials[trial_id]
+    return kind(
+        id=trial_id,
+        arm=trial.planned.arm,
+        seed=trial.planned.seed,
+        state=trial.state,
+        reason=trial.reason,
+        collapsed=trial.collapsed,
+        on_front=on_front,
+        config=trial.planned.config,
+        metrics=trial.metrics,
+        intervals=metric_intervals(trial.metrics),
+        training_seconds=trial.training_seconds,
+        started_at=trial.started_at,
+        ended_at=trial.ended_at,
+        host=trial.host,
+        **more,
+    )
+
+
+def trial_rows(view: View, trials: Iterable[str]) -> list[TrialRow]:
+    front = front_ids(view)
+    return [_row(TrialRow, view, trial_id, trial_id in front) for trial_id in trials]
+
+
+def trials_with_reports(view: View) -> list[TrialWithReports]:
+    front = front_ids(view)
+    return [
+        _row(TrialWithReports, view, trial_id, trial_id in front, reports=list(trial.reports))
+        for trial_id, trial in view.trials.items()
+    ]
+
+
+def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialAnswer:
+    """The trial with all its reports, the last lines of its log, and the bytes of its files."""
+    trial, on_front = view.trials[trial_id], trial_id in front_ids(view)
+    more = {"reports": list(trial.reports), "log": list(trial.log), "artifacts": artifacts}
+    return _row(TrialAnswer, view, trial_id, on_front, **more)

@@ -1,0 +1,44 @@
+"""Parameters of synaptic balance, and which layers of a model it reaches: see workers/balance."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service.contract.methods.models import Model
+from service.contract.methods.problems import Problem
+from service.contract.study.axes import Axis
+from service.contract.study.strict import Strict
+
+
+class Balance(Strict):
+    """Scale what comes into each hidden unit against what leaves it, so that Σ|w|^p is least; outputs stay as they are.
+
+    Every trial with a balance reports each layer's imbalance, so mode none measures what others are compared with.
+    """
+
+    mode: Axis[Literal["none", "full", "partial", "both"]] = Field(
+        "both",
+        description="full: before training, sweeps until every unit is balanced; partial: one sweep after an epoch; "
+        "both; none: only measured",
+    )
+    p: Axis[Annotated[float, Field(ge=0.1, le=10)]] = Field(2.0, description="of the norms ‖·‖_p that are made equal")
+    tied: Axis[bool] = Field(False, description="one factor for all units of a layer (of convolutions always)")
+    order: Axis[Literal["sweep", "random"]] = Field(
+        "sweep", description="sweep: from the input on; random: all units in an order drawn per seed and sweep"
+    )
+    every: Axis[Annotated[int, Field(ge=1)]] = Field(1, description="epochs from one partial sweep to the next")
+
+
+def hidden_code(problem: Problem) -> bool:
+    """Whether the code's units are hidden ones: heads read ReLU(code) of several tasks, but samples of a bottleneck."""
+    return problem.name == "multitask"
+
+
+def balanced_layers(model: Model, problem: Problem) -> list[str]:
+    """The layers with hidden units to balance; the heads' i-th layers are one."""
+    if problem.name == "toy":  # has no model
+        return []
+    code = ["code"] if hidden_code(problem) else []
+    return [*model.balanced, *code, *(f"head-{i + 1}" for i in range(len(model.head)))]

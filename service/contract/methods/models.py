@@ -1,0 +1,126 @@
+"""Parameters of the models: encoder and head."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from service.contract.study.axes import Axis
+from service.contract.study.strict import Strict
+
+Width = Annotated[int, Field(ge=1, le=8192)]
+
+
+class Mlp(Strict):
+    """Multi-layer perceptron; members of a cohort are stacked and train together."""
+
+    stacks: ClassVar[bool] = True  # whether trials of this model can share a cohort
+
+    name: Literal["mlp"] = "mlp"
+    widths: list[Width] = Field([64, 64], max_length=16, description="hidden layers of the encoder")
+    latent: Axis[Width] = Field(16, description="dimensions of the code Z")
+    head: list[Width] = Field(
+        [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
+    activation: Literal["relu", "leaky-relu", "linear", "relu-squared"] = Field(
+        "relu", description="of all hidden units; leaky-relu has slope 0.01 below 0"
+    )
+
+    @property
+    def balanced(self) -> list[str]:
+        """Layers of the encoder with hidden units that can be balanced."""
+        return [f"encoder-{i + 1}" for i in range(len(self.widths))]
+
+
+class Cnn(Strict):
+    """Convolutions with ReLU and 2×2 max-pooling, then dense layers; all but the convolutions is stacked."""
+
+    stacks: ClassVar[bool] = True
+
+    name: Literal["cnn"] = "cnn"
+    channels: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        [16, 32], min_length=1, max_length=6, description="output channels of the convolutions; each halves the image"
+    )
+    kernel: Literal[1, 3, 5, 7] = Field(3, description="side of the convolutions' kernels")
+    widths: list[Width] = Field([128], max_length=16, description="dense layers after the convolutions")
+    latent: Axis[Width] = Field(16, description="dimensions of the code Z")
+    head: list[Width] = Field(
+        [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
+
+    @property
+    def balanced(self) -> list[str]:
+        convolutions = [f"convolution-{i + 1}" for i in range(len(self.channels))]
+        return [*convolutions, *(f"encoder-{i + 1}" for i in range(len(self.widths)))]
+
+
+class Resnet18(Strict):
+    """torchvision's ResNet-18, untrained, for any channels and size of image; every trial trains alone.
+
+    The defaults are the MIB paper's: its own stem, latent 128 and a three-layer head.
+    """
+
+    stacks: ClassVar[bool] = False  # batch norm couples the examples of a batch
+
+    name: Literal["resnet18"] = "resnet18"
+    small_images: bool = Field(
+        False,
+        description="3×3 first convolution of stride 1 and no max-pooling, for images of about 32×32 (some eight times "
+        "the work); off: torchvision's own 7×7 of stride 2 and pooling",
+    )
+    latent: Axis[Width] = Field(128, description="dimensions of the code Z")
+    head: list[Width] = Field(
+        [128, 128], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
+
+    @property
+    def balanced(self) -> list[str]:
+        return []
+
+
+class Rnn(Strict):
+    """Recurrent ReLU layers (Elman) over the words of a text or the rows of an image; the code reads their mean."""
+
+    stacks: ClassVar[bool] = True
+
+    name: Literal["rnn"] = "rnn"
+    embedding: Width = Field(32, description="numbers that stand for a word, or for a row of an image")
+    hidden: list[Width] = Field([64], min_length=1, max_length=8, description="units of the recurrent layers")
+    latent: Axis[Width] = Field(16, description="dimensions of the code Z")
+    head: list[Width] = Field(
+        [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
+
+    @property
+    def balanced(self) -> list[str]:
+        return [f"recurrent-{i + 1}" for i in range(len(self.hidden))]
+
+
+class Transformer(Strict):
+    """Transformer encoder over the words of a text or the rows of an image; the code reads the mean of its outputs."""
+
+    stacks: ClassVar[bool] = True
+
+    name: Literal["transformer"] = "transformer"
+    width: Width = Field(32, description="numbers that stand for a word or a row in every layer; divided by the heads")
+    heads: Annotated[int, Field(ge=1, le=64)] = Field(4, description="attention heads of a layer")
+    layers: Annotated[int, Field(ge=1, le=24)] = Field(2, description="attention layers, each with a feed-forward pair")
+    feed_forward: Width = Field(64, description="hidden ReLU units of the feed-forward pairs")
+    latent: Axis[Width] = Field(16, description="dimensions of the code Z")
+    head: list[Width] = Field(
+        [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
+    )
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Transformer:
+        if self.width % self.heads:
+            raise ValueError(f"heads must divide width, got {self.heads} and {self.width}")
+        return self
+
+    @property
+    def balanced(self) -> list[str]:
+        return [f"feed-forward-{i + 1}" for i in range(self.layers)]
+
+
+Model = Annotated[Mlp | Cnn | Resnet18 | Rnn | Transformer, Field(discriminator="name")]

@@ -1,0 +1,304 @@
+"""Parameters of the weightings. Each turns losses (and their Gram matrix) into weights: see workers/weightings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from service.contract.study.axes import Axis, Grid
+from service.contract.study.strict import Strict
+
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Fixed(Strict):
+    """Constant weights: the manual grid. (1, β) for two terms, with β on the information in nats, summed over
+    dimensions; or a weight for each term by its name; or a grid over all mixtures of the terms.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["fixed"] = "fixed"
+    beta: Axis[NonNegative] | None = Field(1e-2, description="weight of the second of two terms: the information")
+    weights: dict[str, Axis[NonNegative]] = Field(
+        {}, max_length=64, description="weight of each term by its name, 1 where none is given"
+    )
+    simplex: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None,
+        description="a grid: every mixture of the terms in steps of 1/simplex, times the number of terms",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _beta_gives_way(cls, value: Any) -> Any:
+        """Its default does, where the weights are given otherwise."""
+        if isinstance(value, dict) and (value.get("weights") or value.get("simplex")):
+            return {"beta": None, **value}
+        return value
+
+    @model_validator(mode="after")
+    def _says_it_once(self) -> Fixed:
+        other = "weights" if self.weights else "simplex" if self.simplex else None
+        if other and self.beta is not None:
+            raise ValueError(f"give beta or {other}, not both")
+        if not other and self.beta is None:
+            raise ValueError("give beta, weights or simplex, got none of them")
+        return self
+
+
+class Uniform(Strict):
+    """Every weight is 1, which for the bottleneck is β = 1."""
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["uniform"] = "uniform"
+
+
+class TargetRate(Strict):
+    """Holds the information term at a rate: β follows by dual ascent, so evenly spaced rates cover the front evenly."""
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["target-rate"] = "target-rate"
+    rate_bits: Axis[Positive] = Field(10.0, description="bits to hold the information term at while training")
+    speed: Axis[Positive] = Field(0.1, description="step η of log β, per batch and unit of relative error")
+    beta: Axis[Positive] = Field(1e-2, description="β to start from")
+    beta_min: Axis[Positive] = Field(1e-6, description="β never falls below this")
+    beta_max: Axis[Positive] = Field(1e2, description="β never rises above this")
+
+
+class Mib(Strict):
+    """Multi-objective IB: min-norm weights, a power, and the Smooth-IB term, each of which can be switched off.
+
+    `info_scale` and `normalize` decide how far MIB compresses: they are its hidden β, so they are explicit here.
+    """
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["mib"] = "mib"
+    automatic: Axis[bool] = Field(True, description="min-norm weights; off: one half each (paper's 'w.o. aw')")
+    power: Axis[Literal[1, 2]] = Field(2, description="exponent of the min-norm weights; 2 is the paper's sqrted")
+    smoothing: Axis[bool] = Field(True, description="add the Smooth-IB term μ·logsumexp(ℓ/μ) (eq. 13)")
+    mu: Axis[Positive] = Field(0.2, description="temperature μ of the Smooth-IB term")
+    info_scale: Axis[Literal["sum", "dimension"] | Positive] = Field(
+        "dimension",
+        description="scale of the information term inside MIB: the sum, per latent dimension, or a number",
+    )
+    normalize: Axis[Literal["none", "l2", "loss", "loss+"]] = Field(
+        "loss",
+        description="divide each gradient by its length (l2), its loss, or both (loss+) before the min-norm step",
+    )
+    solver: Axis[Literal["exact", "frank-wolfe"]] = Field(
+        "exact",
+        description="exact: closed form, line search for more terms; frank-wolfe: the paper's steps 2/(t+2)",
+    )
+
+
+class Arml(Strict):
+    """ARML (Shi et al. 2020): weights (1, α), where α brings Σ α_k g_k of K auxiliaries near the main term's gradient
+    while Σα = K. With a single auxiliary, as for the bottleneck, α is 1.
+    """
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["arml"] = "arml"
+    form: Axis[Literal["simplified", "two-stage"]] = Field(
+        "simplified",
+        description="simplified: α and the model move together; two-stage: first α with Langevin noise on the "
+        "parameters, then the model with that α",
+    )
+    learning_rate: Axis[Positive] = Field(5e-3, description="step size of α; the paper's is between 5e-4 and 5e-2")
+    every: Axis[Count] = Field(20, description="batches between two steps of α")
+    normalize: Axis[Literal["none", "l2"]] = Field(
+        "none", description="l2: α compares gradients of length one, so that short ones are not preferred"
+    )
+    gradient_average: Axis[Decay] = Field(
+        0.0,
+        description="α compares averages over past batches with this decay, less noisy; 0: the batch's own gradients",
+    )
+    stage: Axis[Share] = Field(0.5, description="two-stage: share of all steps in which α moves")
+    noise: Axis[NonNegative] = Field(
+        1e-6,
+        description="two-stage: ε of the noise N(0, 2ε_t), ε_t = ε (1 + t)^−0.55; the posterior of N examples has the "
+        "learning rate over N",
+    )
+
+    @model_validator(mode="after")
+    def _grids_are_used(self) -> Arml:
+        for field in ("stage", "noise"):
+            if self.form == "simplified" and isinstance(getattr(self, field), Grid):
+                raise ValueError(f"{field} has a grid but form 'simplified' does not use it")
+        return self
+
+
+class Mgb(Strict):
+    """MGB: the main term's gradient, changed as little as possible so that it conflicts with no auxiliary."""
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["mgb"] = "mgb"
+
+
+class Blending(Strict):
+    """Gradient blending (Wang et al. 2020): each epoch w ∝ G/O², generalisation over squared overfitting of each term,
+    Σw = 1. Learns from the validation split, so it needs `data.validation_fraction`.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["blending"] = "blending"
+    window: Axis[Annotated[int, Field(ge=2, le=1000)]] = Field(5, description="epochs that G and O are measured over")
+    warm_up: Axis[Annotated[int, Field(ge=0)]] = Field(5, description="epochs of equal weights at first, at least two")
+    smoothing: Axis[Decay] = Field(0.5, description="decay of the average that smooths the loss curves; 0: none")
+    floor: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.05, description="least weight of a term, as a share of an equal weight: a term at 0 could never come back"
+    )
+
+
+class _Gramian(Strict):
+    """A weighting of torchjd that reads the Gram matrix."""
+
+    needs_gram: ClassVar[bool] = True
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Gramian")
+
+
+class _Scalarizer(Strict):
+    """A method of torchjd that reads the losses alone."""
+
+    needs_gram: ClassVar[bool] = False
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Scalarizer")
+
+
+class Mgda(_Gramian):
+    """MGDA (Désidéri 2012; Sener & Koltun 2018): the min-norm point of the gradients' hull."""
+
+    name: Literal["mgda"] = "mgda"
+    epsilon: Positive = Field(1e-3, description="Frank–Wolfe stops at a step shorter than this")
+    max_iters: Count = Field(100, description="Frank–Wolfe stops after this many steps")
+
+
+class Upgrad(_Gramian):
+    """UPGrad (Quinton & Rey 2024): each gradient projected so that it conflicts with none, then their mean."""
+
+    name: Literal["upgrad"] = "upgrad"
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the mean"
+    )
+
+
+class Pcgrad(_Gramian):
+    """PCGrad (Yu et al. 2020): each gradient loses what conflicts with the others, in random order, then their sum."""
+
+    name: Literal["pcgrad"] = "pcgrad"
+
+
+class Cagrad(_Gramian):
+    """CAGrad (Liu et al. 2021): the best worst-case descent within a ball around the mean gradient."""
+
+    name: Literal["cagrad"] = "cagrad"
+    c: Axis[NonNegative] = Field(0.5, description="radius of the ball, in lengths of the mean gradient")
+    norm_eps: Positive = Field(1e-4, description="a gradient shorter than this counts as zero")
+
+
+class NashMtl(_Gramian):
+    """Nash-MTL (Navon et al. 2022): the bargaining solution Gα = 1/α, by a sequence of convex problems."""
+
+    name: Literal["nash-mtl"] = "nash-mtl"
+    max_norm: Axis[NonNegative] = Field(1.0, description="longest update; 0: any length")
+    update_weights_every: Axis[Count] = Field(10, description="batches between two solutions, each of which is slow")
+    optim_niter: Count = Field(20, description="convex problems per solution, at most")
+
+
+class ImtlG(_Gramian):
+    """IMTL-G (Liu et al. 2021): the update projects equally on every unit gradient; weights may be negative."""
+
+    name: Literal["imtl-g"] = "imtl-g"
+
+
+class AlignedMtl(_Gramian):
+    """Aligned-MTL (Senushkin et al. 2023): the gradients are made orthogonal and equally long, then averaged."""
+
+    name: Literal["aligned-mtl"] = "aligned-mtl"
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the mean"
+    )
+    scale_mode: Axis[Literal["min", "median", "rmse"]] = Field(
+        "min", description="length of the aligned gradients: smallest, median or mean eigenvalue"
+    )
+
+
+class Fairgrad(_Gramian):
+    """FairGrad (Ban & Ji 2024): α-fair progress, Gw = w^(−1/α)."""
+
+    name: Literal["fairgrad"] = "fairgrad"
+    alpha: Axis[NonNegative] = Field(1.0, description="α: 0 equal weights, 1 proportional (Nash), large: max-min")
+    max_iters: Count = Field(200, description="evaluations of the solver, at most")
+
+
+class Uw(_Scalarizer):
+    """Uncertainty weighting (Kendall et al. 2018): w = exp(−s)/2 with s learned from Σ exp(−s) ℓ/2 + s/2."""
+
+    name: Literal["uw"] = "uw"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the log variances s")
+
+
+class Dwa(_Scalarizer):
+    """Dynamic weight average (Liu et al. 2019): softmax of each term's loss over the one an epoch before."""
+
+    name: Literal["dwa"] = "dwa"
+    temperature: Axis[Positive] = Field(2.0, description="softmax temperature; larger is nearer to equal weights")
+
+
+class Famo(_Scalarizer):
+    """FAMO (Liu et al. 2023): descends log losses, with weights that follow which loss falls slowest."""
+
+    name: Literal["famo"] = "famo"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the logits")
+    weight_decay: Axis[NonNegative] = Field(1e-3, description="decay of the logits towards equal weights")
+
+
+class ImtlL(_Scalarizer):
+    """IMTL-L (Liu et al. 2021): w = exp(s) with s learned from Σ exp(s) ℓ − s, which brings every w ℓ to 1."""
+
+    name: Literal["imtl-l"] = "imtl-l"
+    learning_rate: Axis[Positive] = Field(0.025, description="learning rate (Adam) of the log scales s")
+
+
+class Stch(_Scalarizer):
+    """Smooth Tchebycheff (Lin et al. 2024): μ·logsumexp(λℓ/μ), a smooth largest loss; reaches non-convex fronts."""
+
+    name: Literal["stch"] = "stch"
+    mu: Axis[Positive] = Field(0.2, description="temperature μ; smaller is nearer to the largest loss")
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
+
+
+BY_HAND = ("fixed", "uniform", "target-rate")  # somebody chose what they weigh; all others choose for themselves
+
+Weighting = Annotated[
+    Fixed
+    | Uniform
+    | TargetRate
+    | Mib
+    | Arml
+    | Mgb
+    | Blending
+    | Mgda
+    | Upgrad
+    | Pcgrad
+    | Cagrad
+    | NashMtl
+    | ImtlG
+    | AlignedMtl
+    | Fairgrad
+    | Uw
+    | Dwa
+    | Famo
+    | ImtlL
+    | Stch,
+    Field(discriminator="name"),
+]

@@ -1,0 +1,126 @@
+"""The metrics a trial reports: what each means, its unit, which way is better, what it can be.
+
+A metric is a row of the table, a name that holds another name (`robust_pgd`) is the member of a family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from service.contract.metrics.metric import Bound, Family, Goal, Kind, Metric
+from service.contract.metrics.table import (
+    ACCURACY,
+    ATTACK_METRICS,
+    BALANCE,
+    BOTTLENECK_METRICS,
+    COMMON_METRICS,
+    EPOCH,
+    ERROR,
+    ESTIMATE,
+    ESTIMATOR_METRICS,
+    ESTIMATOR_SAMPLES,
+    F1,
+    F2,
+    FAMILIES,
+    GAP,
+    I_XZ,
+    I_ZY,
+    INFO,
+    LOSS,
+    MEAN_ACCURACY,
+    METRICS,
+    MULTITASK_METRICS,
+    PRED,
+    ROBUST,
+    ROBUST_IMAGES,
+    SECONDS,
+    TASK_ACCURACY,
+    TEST_EXAMPLES,
+    TEST_LOSS,
+    TOY_METRICS,
+    TRAIN_ACCURACY,
+    WEIGHT,
+    WORST_ACCURACY,
+)
+
+SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS
+
+
+@lru_cache(maxsize=4096)
+def metric(name: str) -> Metric | None:
+    """A metric by its name: a row of its own, or a member of a family. None where there is no such metric."""
+    if name in SINGLE:
+        return SINGLE[name]
+    return next((row for family in FAMILIES if (row := family.metric(name)) is not None), None)
+
+
+def described(name: str) -> Metric:
+    """A metric that is known to exist."""
+    row = metric(name)
+    if row is None:
+        raise KeyError(name)
+    return row
+
+
+def of_kind(names: Iterable[str], *kinds: Kind) -> list[str]:
+    """Those of these metrics that are of one of the kinds, in their order."""
+    return [name for name in names if (row := metric(name)) is not None and row.kind in kinds]
+
+
+def accuracies(names: Iterable[str]) -> list[str]:
+    """Those measured on the test split, attacked or not: neither of the training split nor a mean over tasks."""
+    rows = [row for row in map(metric, of_kind(names, Kind.ACCURACY, Kind.ROBUSTNESS)) if row is not None]
+    return [row.name for row in rows if row.training_of is None and row.summarises is None]
+
+
+def on_training_split(name: str) -> str | None:
+    """What a metric of the test split is called on the training split, where it is measured there too."""
+    return next((row.name for row in SINGLE.values() if row.training_of == name), None)
+
+
+__all__ = [
+    "ACCURACY",
+    "ATTACK_METRICS",
+    "BALANCE",
+    "BOTTLENECK_METRICS",
+    "COMMON_METRICS",
+    "EPOCH",
+    "ERROR",
+    "ESTIMATE",
+    "ESTIMATOR_METRICS",
+    "ESTIMATOR_SAMPLES",
+    "F1",
+    "F2",
+    "FAMILIES",
+    "GAP",
+    "INFO",
+    "I_XZ",
+    "I_ZY",
+    "LOSS",
+    "MEAN_ACCURACY",
+    "METRICS",
+    "MULTITASK_METRICS",
+    "PRED",
+    "ROBUST",
+    "ROBUST_IMAGES",
+    "SECONDS",
+    "SINGLE",
+    "TASK_ACCURACY",
+    "TEST_EXAMPLES",
+    "TEST_LOSS",
+    "TOY_METRICS",
+    "TRAIN_ACCURACY",
+    "WEIGHT",
+    "WORST_ACCURACY",
+    "Bound",
+    "Family",
+    "Goal",
+    "Kind",
+    "Metric",
+    "accuracies",
+    "described",
+    "metric",
+    "of_kind",
+    "on_training_split",
+]

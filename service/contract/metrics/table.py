@@ -1,0 +1,200 @@
+"""The table: every metric that a trial may report, as a row. Nothing else spells a metric's name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from service.contract.methods.estimators import ESTIMATOR_NAMES, ESTIMATORS, KINDS
+from service.contract.metrics.metric import METRIC_NAME, Family, Kind, Metric
+
+EPOCH, SECONDS = "epoch", "seconds"
+I_XZ, I_ZY = "i_xz_bits", "i_zy_bits"
+ACCURACY, TRAIN_ACCURACY, GAP = "accuracy", "train_accuracy", "generalization_gap"
+MEAN_ACCURACY, WORST_ACCURACY = "mean_accuracy", "worst_accuracy"
+TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_images", "estimator_samples"
+F1, F2 = "f1", "f2"
+PRED, INFO = "pred", "info"  # the terms of a bottleneck
+
+_proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0)
+_count = partial(Metric, unit="", goal="maximize", reference=None, kind=Kind.COUNT, low=0.0, integer=True)
+
+
+def _loss(task: str) -> Metric:
+    doc = f"mean training loss of the task {task} in the epoch"
+    return Metric(LOSS.of(task), f"loss of {task} (train)", "", "minimize", 3.0, doc, Kind.LOSS, low=0.0)
+
+
+def _test_loss(task: str) -> Metric:
+    doc = f"mean loss of the task {task} on the test split"
+    return Metric(TEST_LOSS.of(task), f"loss of {task} (test)", "", "minimize", 3.0, doc, Kind.LOSS, low=0.0)
+
+
+def _weight(term: str) -> Metric:
+    doc = f"mean weight of the term {term} in the epoch"
+    return Metric(WEIGHT.of(term), f"weight of {term}", "", "maximize", None, doc, Kind.WEIGHT)
+
+
+def _task_accuracy(task: str) -> Metric:
+    doc = f"test accuracy of the task {task}"
+    return _proportion(TASK_ACCURACY.of(task), f"accuracy of {task}", doc=doc, kind=Kind.ACCURACY)
+
+
+def _robust(attack: str) -> Metric:
+    doc = f"test accuracy under the attack {attack}, softmax averaged over latent samples"
+    label = f"accuracy under {attack}"
+    return _proportion(ROBUST.of(attack), label, doc=doc, kind=Kind.ROBUSTNESS, examples=ROBUST_IMAGES)
+
+
+def _imbalance(layer: str) -> Metric:
+    doc = "largest |ln(‖OUT‖/‖IN‖)| of a layer's hidden units after the epoch, in the balance's norm; 0 is balanced"
+    return Metric(BALANCE.of(layer), f"imbalance of {layer}", "", "minimize", None, doc, Kind.IMBALANCE, low=0.0)
+
+
+def _estimate(estimator: str) -> Metric | None:
+    if estimator not in ESTIMATOR_NAMES:
+        return None
+    e = ESTIMATORS[estimator]
+    doc, label = f"{KINDS[e.kind]}, test split: {e.doc}", f"I(X;Z), {e.label}"
+    return Metric(ESTIMATE.of(estimator), label, "bits", "minimize", 32.0, doc, Kind.RATE, low=e.least, bound=e.kind)
+
+
+def _error(of: str) -> Metric | None:
+    if of not in INFORMATION:
+        return None
+    measured = INFORMATION[of]
+    doc, label = "of the mean over test examples; the model is given", f"standard error of {measured.label}"
+    return Metric(ERROR.of(of), label, measured.unit, "minimize", None, doc, Kind.ERROR, low=0.0, error_of=of)
+
+
+LOSS = Family("loss_<term>", _loss)
+TEST_LOSS = Family("test_loss_<task>", _test_loss)
+WEIGHT = Family("weight_<term>", _weight)
+TASK_ACCURACY = Family("accuracy_<task>", _task_accuracy)
+ROBUST = Family("robust_<attack>", _robust, r"[a-z0-9-]+")
+BALANCE = Family("balance_<layer>", _imbalance, r"[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?")
+ESTIMATE = Family("i_xz_<estimator>_bits", _estimate)
+ERROR = Family("<metric>_stderr", _error, METRIC_NAME)
+FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR)
+
+
+def _rows(*rows: Metric) -> dict[str, Metric]:
+    return {row.name: row for row in rows}
+
+
+def _known(family: Family, subject: str, label: str, unit: str, reference: float | None, doc: str) -> Metric:
+    """A member of which more is known than of the family's others."""
+    return family.member(subject)._replace(label=label, unit=unit, reference=reference, doc=doc)
+
+
+COMMON_METRICS = _rows(
+    Metric(EPOCH, "epoch", "", "minimize", None, "passes over the training data", Kind.EPOCH, low=0.0, integer=True),
+    Metric(
+        SECONDS,
+        "training time",
+        "s",
+        "minimize",
+        None,
+        "this trial's share of its cohort's training time",
+        Kind.TIME,
+        low=0.0,
+    ),
+)
+
+INFORMATION = _rows(
+    Metric(
+        I_XZ,
+        "I(X;Z)",
+        "bits",
+        "minimize",
+        32.0,
+        "upper bound by the KL to the prior N(0, I), test split; null for rate none",
+        Kind.RATE,
+        low=0.0,
+        bound="upper",
+    ),
+    Metric(
+        I_ZY,
+        "I(Z;Y)",
+        "bits",
+        "maximize",
+        0.0,
+        "lower bound H(Y) − cross-entropy, test split",
+        Kind.RELEVANCE,
+        bound="lower",
+    ),
+)
+
+BOTTLENECK_METRICS = _rows(
+    _known(LOSS, PRED, "cross-entropy (train)", "nats", 2.31, "mean training cross-entropy of the epoch")._replace(
+        low=None
+    ),  # the density of a continuous label may exceed 1
+    _known(
+        LOSS,
+        INFO,
+        "rate (train)",
+        "nats",
+        32.0,
+        "mean training rate r, before any transform: KL to the prior (vib), pairwise bound (nib), 0 (none)",
+    ),
+    _known(WEIGHT, PRED, "weight of pred", "", None, "mean weight of the prediction term in the epoch"),
+    _known(
+        WEIGHT, INFO, "weight of info", "", None, "mean weight of the information term; for a fixed weighting this is β"
+    ),
+    INFORMATION[I_XZ],
+    ERROR.member(I_XZ),
+    INFORMATION[I_ZY],
+    ERROR.member(I_ZY),
+    _proportion(
+        ACCURACY,
+        "accuracy",
+        doc="test accuracy, softmax averaged over latent samples",
+        kind=Kind.ACCURACY,
+        examples=TEST_EXAMPLES,
+    ),
+    _count(TEST_EXAMPLES, "test examples", doc="test examples behind accuracy, I(X;Z) and I(Z;Y)"),
+    _proportion(
+        TRAIN_ACCURACY,
+        "train accuracy",
+        doc="accuracy on as many training images as there are test images",
+        kind=Kind.ACCURACY,
+        training_of=ACCURACY,
+    ),
+    Metric(
+        GAP, "generalisation gap", "", "minimize", 1.0, "train accuracy − test accuracy", Kind.GAP, low=-1.0, high=1.0
+    ),
+)
+
+TOY_METRICS = _rows(
+    Metric(F1, "f1", "", "minimize", 1.0, "first objective of the toy problem after the epoch", Kind.OBJECTIVE, 0.0),
+    Metric(F2, "f2", "", "minimize", 1.0, "second objective of the toy problem after the epoch", Kind.OBJECTIVE, 0.0),
+    _known(LOSS, F1, "f1 (mean of the epoch)", "", 1.0, "mean of f1 over the epoch's updates"),
+    _known(LOSS, F2, "f2 (mean of the epoch)", "", 1.0, "mean of f2 over the epoch's updates"),
+    _known(WEIGHT, F1, "weight of f1", "", None, "mean weight of f1 in the epoch"),
+    _known(WEIGHT, F2, "weight of f2", "", None, "mean weight of f2; for a fixed weighting this is β"),
+)
+
+MULTITASK_METRICS = _rows(
+    _proportion(
+        MEAN_ACCURACY,
+        "mean accuracy",
+        doc="mean over the tasks that have an accuracy, test split",
+        kind=Kind.ACCURACY,
+        summarises=TASK_ACCURACY.name,
+    ),
+    _proportion(
+        WORST_ACCURACY,
+        "worst accuracy",
+        doc="smallest over the tasks that have an accuracy",
+        kind=Kind.ACCURACY,
+        summarises=TASK_ACCURACY.name,
+    ),
+)
+
+METRICS = COMMON_METRICS | BOTTLENECK_METRICS | TOY_METRICS | MULTITASK_METRICS
+
+# Reported only when evaluation.estimators, or evaluation.attacks, asks.
+ESTIMATOR_METRICS = _rows(
+    *map(ESTIMATE.member, ESTIMATOR_NAMES),
+    _count(ESTIMATOR_SAMPLES, "estimator samples", doc="N, the test points of the estimators"),
+)
+ATTACK_METRICS = _rows(_count(ROBUST_IMAGES, "attacked images", doc="test images behind every accuracy under attack"))

@@ -1,0 +1,185 @@
+"""From a study to its planned trials: a pure function with stable ids."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from service.contract.methods.models import Model
+from service.contract.methods.problems import Problem
+from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.weightings import Weighting
+from service.contract.study.axes import Choice, Grid, Range, Searched
+from service.contract.study.parts import Part, Parts, Values, parts_of
+from service.contract.study.strict import Strict
+from service.contract.study.study import Arm, Study, Training
+from service.contract.wire.errors import Detail
+
+Config = dict[str, Any]  # what a trial shows of its values, as `weighting.beta`
+
+
+class PlannedTrial(NamedTuple):
+    """One training: every value resolved, no axes left."""
+
+    id: str
+    arm: str
+    seed: int
+    config: Config
+    problem: Problem
+    weighting: Weighting
+    model: Model
+    training: Training
+
+
+class Slot(NamedTuple):
+    """A trial of a search before its values are suggested: its parts hold ranges, its config lacks their keys."""
+
+    id: str
+    arm: str
+    seed: int
+    config: Config
+    parts: Parts
+
+    @property
+    def problem(self) -> Problem:
+        return self.parts.problem.value
+
+    @property
+    def training(self) -> Training:
+        return self.parts.training.value
+
+
+def arm_errors(study: Study) -> list[Detail]:
+    """What pydantic cannot see by itself: overrides against their model, each value of an axis against its field."""
+    details: list[Detail] = []
+    for i, arm in enumerate(study.arms):
+        try:
+            parts = parts_of(study, arm)
+        except ValidationError as error:
+            place = "training" if error.title == "Training" else "model"
+            for e in error.errors():
+                keys = [str(key) for key in (*e["loc"][:1], (e.get("ctx") or {}).get("key")) if key is not None]
+                path = ".".join([f"arms[{i}]", place, *keys])
+                details.append(Detail(path=path, message=f"{e['msg']}, got {e['input']!r}"[:400]))
+            continue
+        if isinstance(arm.search, OptunaSearch) and not any(part.searched() for part in parts):
+            rule = "search optuna needs something to search: give a {range: …} or a {choice: […]} in this arm"
+            details.append(Detail(path=f"arms[{i}].search", message=rule))
+        for part in parts:
+            for field, axis in (part.axes() | part.searched()).items():
+                root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.written else part.place
+                for where, message in _axis_errors(arm, part, field, axis):
+                    path = f"{root}.{field}.{where}"
+                    if not any(d.path == path for d in details):
+                        details.append(Detail(path=path, message=message))
+    return details
+
+
+def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:
+    """Where in an axis of the arm a rule is broken, and which."""
+    kind = next(iter(type(axis).model_fields))
+    if isinstance(axis, Grid) and isinstance(arm.search, OptunaSearch):
+        yield kind, f"search optuna of arm {arm.name!r} takes no grid: use choice, got {field} with a grid"
+    elif not isinstance(axis, Grid) and not isinstance(arm.search, OptunaSearch):
+        yield kind, f"a {kind} needs search optuna, got search {arm.search.name!r} in arm {arm.name!r}"
+    elif isinstance(axis, Range):
+        for end, value in zip(("from", "to"), axis.ends(), strict=True):
+            if broken := part.refusal(field, value):
+                yield f"range.{end}", broken
+    else:
+        listed = isinstance(axis, Choice) or isinstance(axis.grid, list)
+        for j, value in enumerate(axis.choice if isinstance(axis, Choice) else axis.values()):
+            if broken := part.refusal(field, value):
+                yield kind + (f"[{j}]" if listed else ""), broken
+
+
+def count_trials(study: Study) -> dict[str, int]:
+    """Trials per arm, without building them."""
+    return {
+        arm.name: arm.search.trials
+        if isinstance(arm.search, OptunaSearch)
+        else len(study.seeds) * math.prod(part.size() for part in parts_of(study, arm))
+        for arm in study.arms
+    }
+
+
+def trial_id(arm: str, varied: Values, seed: int) -> str:
+    """Stable under reordering and extension: only the arm's name, the varied values and the seed enter."""
+    text = json.dumps([arm, sorted(varied.items()), seed], ensure_ascii=False)
+    return "t" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
+    parts = parts_of(study, arm)
+    for points in itertools.product(*(part.points() for part in parts)):
+        resolved = _at(parts, *points)
+        chosen: Iterable[tuple[Part[Any], Values, Strict]] = zip(parts, points, resolved, strict=True)
+        config: Config = {}
+        varied: Config = {}
+        for part, point, value in chosen:
+            config |= part.config(value, point)
+            varied |= {f"{part.place}.{field}": each for field, each in point.items()}
+        for seed in study.seeds:
+            yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, *resolved)
+
+
+def _at(
+    parts: Parts, problem: Values, weighting: Values, model: Values, training: Values
+) -> tuple[Problem, Weighting, Model, Training]:
+    return (
+        parts.problem.at(problem),
+        parts.weighting.at(weighting),
+        parts.model.at(model),
+        parts.training.at(training),
+    )
+
+
+def _slots(study: Study, arm: Arm, search: OptunaSearch) -> Iterator[Slot]:
+    """Trial i has the seed i mod S; its values come later."""
+    parts = parts_of(study, arm)
+    shown = [item for part in parts for item in part.config(part.value, {}).items()]
+    config = {key: value for key, value in shown if not isinstance(value, (Grid, Range, Choice))}
+    for i in range(search.trials):
+        seed = study.seeds[i % len(study.seeds)]
+        yield Slot(trial_id(arm.name, {"search.number": i}, seed), arm.name, seed, config, parts)
+
+
+def expand(study: Study) -> list[PlannedTrial | Slot]:
+    """All trials of a study, arm by arm, in the order of the spec."""
+    return [
+        trial
+        for arm in study.arms
+        for trial in (
+            _slots(study, arm, arm.search) if isinstance(arm.search, OptunaSearch) else _grid_trials(study, arm)
+        )
+    ]
+
+
+def searched_keys(study: Study) -> dict[str, list[str]]:
+    """What each search of the study suggests, by arm; arms without a search are not in it."""
+    return {
+        arm.name: [f"{part.place}.{field}" for part in parts_of(study, arm) for field in part.searched()]
+        for arm in study.arms
+        if isinstance(arm.search, OptunaSearch)
+    }
+
+
+def searched(slot: Slot) -> dict[str, Searched]:
+    """What a slot's search suggests, as `weighting.beta`."""
+    return {f"{part.place}.{field}": axis for part in slot.parts for field, axis in part.searched().items()}
+
+
+def resolve(slot: Slot, values: Values) -> PlannedTrial:
+    """The trial of a slot with the suggested values in its parts and its config, each checked by its field."""
+    missing = [key for key in searched(slot) if key not in values]
+    if missing:
+        raise ValueError(f"{missing[0]} of trial {slot.id} has no value, got {dict(values)!r}")
+    own = ({k.partition(".")[2]: v for k, v in values.items() if k.partition(".")[0] == p.place} for p in slot.parts)
+    config = {**slot.config, **values}
+    return PlannedTrial(slot.id, slot.arm, slot.seed, config, *_at(slot.parts, *own))

@@ -1,0 +1,30 @@
+"""What a trial's last metrics say about it: the same rule for the service's views and for a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf, isfinite, log
+
+from service.contract.metrics import I_XZ, INFO, LOSS
+from service.contract.study.study import Objective
+
+COLLAPSED_BELOW_BITS = 0.05
+TRAINED_RATE = LOSS.of(INFO)  # in nats
+
+
+def collapsed(metrics: Mapping[str, float | None]) -> bool:
+    """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound.
+
+    The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses.
+    """
+    bits, nats = metrics.get(I_XZ), metrics.get(TRAINED_RATE)
+    if bits is None:
+        return False
+    return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS
+
+
+def objective_values(metrics: Mapping[str, float | None], objectives: Sequence[Objective]) -> list[float] | None:
+    """A finished trial's place among the objectives; none when it collapsed or lacks one of them."""
+    values = [metrics.get(objective.metric) for objective in objectives]
+    known = [value for value in values if value is not None and isfinite(value)]
+    return None if collapsed(metrics) or len(known) < len(values) else known

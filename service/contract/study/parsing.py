@@ -1,0 +1,163 @@
+"""From bytes a user wrote (JSON or YAML) to a checked study, or an InvalidInput that names path, rule and value."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from service.contract.study.expansion import arm_errors, count_trials
+from service.contract.study.rules import broken
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail, InvalidInput
+
+Loc = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with the numbers of YAML 1.2: `1e-3` is a number, and no aliases (they can blow up a small text)."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
+        return super().compose_node(parent, index)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
+    list("-+0123456789."),
+)
+# Integers first: the resolver above also matches "20".
+for first in "-+0123456789":
+    _Loader.yaml_implicit_resolvers[first].sort(key=lambda pair: pair[0].endswith(":float"))
+
+
+def path_of(loc: Loc) -> str:
+    """('arms', 0, 'weighting') -> 'arms[0].weighting'."""
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _own_loc(loc: Loc, body: Any) -> Loc:
+    """pydantic's location without the union tags it mixes in: only steps that exist in what the user wrote."""
+    kept: list[str | int] = []
+    here: Any = body
+    for part in loc:
+        exists = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
+        if exists:
+            here = here[part]
+            kept.append(part)
+    return tuple(kept)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _details(error: ValidationError, body: Any) -> list[Detail]:
+    details: dict[str, Detail] = {}
+    for e in error.errors():
+        if e["type"] == "default_factory_not_called":  # a consequence of an error that is listed by itself
+            continue
+        loc = _own_loc(e["loc"], body)
+        message, ctx = e["msg"].removeprefix("Value error, "), e.get("ctx") or {}
+        if e["type"] == "unknown_key":
+            loc = (*loc, ctx["key"])
+        elif e["type"] == "union_tag_invalid":
+            loc = (*loc, "name")
+            message = f"{ctx['tag']!r} is not known; known: {ctx['expected_tags'].replace(chr(39), '')}"
+        elif e["type"] == "union_tag_not_found":
+            message = f"give a name; got {_shown(e['input'])}"
+        elif e["type"] == "missing":
+            loc = (*loc, e["loc"][-1])
+            message = "required, but missing"
+        elif e["type"] != "value_error":
+            message = f"{message}, got {_shown(e['input'])}"
+        path = path_of(loc)
+        if path in details:
+            message = f"{details[path].message}; or: {message}"
+        details[path] = Detail(path=path, message=message)
+    return list(details.values())
+
+
+def read_body(text: str, kind: str) -> Any:
+    """Parse the text; syntax errors name the line."""
+    try:
+        body = json.loads(text) if kind == "json" else yaml.load(text, Loader=_Loader)
+        json.dumps(body, ensure_ascii=False, skipkeys=True, default=str).encode()
+        return body
+    except json.JSONDecodeError as error:
+        detail = Detail(path="", message=f"is not JSON: {error.msg} at column {error.colno}", line=error.lineno)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
+        detail = Detail(path="", message=f"is not YAML: {problem}", line=mark.line + 1 if mark else None)
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("unicode_escape").decode()
+        detail = Detail(path="", message=f"cannot be read: {half} is half of a character")
+    except (ValueError, RecursionError) as error:
+        detail = Detail(path="", message=f"cannot be read: {error}")
+    where = f" (line {detail.line})" if detail.line else ""
+    raise InvalidInput(f"the study {detail.message}{where}", [detail])
+
+
+def check_study(body: Any) -> Study:
+    """Everything is checked before anything starts."""
+    if not isinstance(body, dict):
+        message = f"a study is a mapping with name and arms, got {_shown(body)}"
+        raise InvalidInput(message, [Detail(path="", message=message)])
+    try:
+        study = Study.model_validate(body)
+        details = [*arm_errors(study), *broken(study)]
+    except ValidationError as error:
+        details = _details(error, body)
+    except RecursionError:
+        details = [Detail(path="", message="nested too deeply")]
+    if not details:
+        planned = sum(count_trials(study).values())
+        if planned <= study.limits.trials:
+            return study
+        rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
+        details = [Detail(path="limits.trials", message=rule)]
+    first = details[0]
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    raise InvalidInput(f"{first.path}: {first.message}{more}" if first.path else first.message, details)
+
+
+def _line_of(node: yaml.Node | None, path: str) -> int | None:
+    """The line of the deepest part of `path` that stands in the YAML text."""
+    line = None
+    for part in re.findall(r"[^.\[\]]+", path):
+        if isinstance(node, yaml.MappingNode):
+            pair = next((p for p in node.value if p[0].value == part), None)
+            if pair is None:
+                return line
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
+            node = node.value[int(part)]
+            line = node.start_mark.line + 1
+        else:
+            return line
+    return line
+
+
+def parse_study(text: str, kind: str) -> Study:
+    """Read and check; for YAML each detail carries its line."""
+    body = read_body(text, kind)
+    try:
+        return check_study(body)
+    except InvalidInput as error:
+        if kind != "yaml":
+            raise
+        root = yaml.compose(text, Loader=_Loader)
+        placed = [replace(d, line=_line_of(root, d.path) or 1) for d in error.details]
+        raise InvalidInput(error.message, placed) from None

@@ -1,0 +1,144 @@
+"""The places of an arm that may hold axes: its problem, weighting, model and training."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from service.contract.methods.models import Model
+from service.contract.methods.problems import Problem
+from service.contract.methods.weightings import Weighting
+from service.contract.study import simplex
+from service.contract.study.axes import Choice, Grid, Range, Searched
+from service.contract.study.strict import Strict
+from service.contract.study.study import Arm, Study, Training
+from service.contract.study.with_axes import without_axes
+
+P = TypeVar("P", bound=Strict)
+
+Values = Mapping[str, object]
+
+
+class Part(NamedTuple, Generic[P]):
+    """One place of an arm, with the keys the arm itself wrote there and the terms of the arm's problem.
+
+    Its value is as the study has it: where a trial has a number there may be an axis. An entry of a mapping or of a
+    part is a field too: `weights.info`, `balance.p`.
+    """
+
+    place: str
+    value: P
+    written: tuple[str, ...]
+    terms: tuple[str, ...] = ()
+
+    def axes(self) -> dict[str, Grid | Searched]:
+        fields = _fields(self.value, tuple(type(self.value).model_fields))
+        return {field: axis for field, axis in fields.items() if isinstance(axis, (Grid, Range, Choice))}
+
+    def grids(self) -> dict[str, Grid]:
+        return {field: axis for field, axis in self.axes().items() if isinstance(axis, Grid)}
+
+    def searched(self) -> dict[str, Searched]:
+        """What a search suggests here; a range of whole numbers says so."""
+        return {
+            field: axis.of_integers() if isinstance(axis, Range) and self._takes_integers(field, axis) else axis
+            for field, axis in self.axes().items()
+            if not isinstance(axis, Grid)
+        }
+
+    def size(self) -> int:
+        """How many combinations `points` has, without making them."""
+        grids = math.prod(len(grid.values()) for grid in self.grids().values())
+        return grids * (simplex.count(len(self.terms), self._mixtures) if self._mixtures else 1)
+
+    def points(self) -> Iterator[dict[str, object]]:
+        """Every combination of the grids here, as values by field."""
+        axes: dict[str, list[object]] = {field: grid.values() for field, grid in self.grids().items()}
+        if self._mixtures:
+            axes["weights"] = list(simplex.mixtures(self.terms, self._mixtures))
+        for values in itertools.product(*axes.values()):
+            yield dict(zip(axes, values, strict=True))
+
+    @property
+    def _mixtures(self) -> int | None:
+        """Steps of a simplex grid over the weights, if there is one."""
+        steps: int | None = getattr(self.value, "simplex", None)
+        return steps
+
+    def at(self, values: Values) -> P:
+        """The part as a trial has it: every axis has its value, or this raises."""
+        return without_axes(type(self.value)).model_validate(self._body(values))
+
+    def _body(self, values: Values) -> dict[str, object]:
+        body: dict[str, object] = self.value.model_dump(by_alias=True)
+        for key, value in values.items():
+            field, _, entry = key.partition(".")
+            own = body.get(field)
+            if entry and isinstance(own, dict):
+                body[field] = {**own, entry: value}
+            else:
+                body[key] = value
+        return body
+
+    def config(self, value: Strict, point: Values) -> dict[str, object]:
+        """What a trial with this value shows: what the arm wrote and what varies, as `weighting.beta`."""
+        keys = dict.fromkeys((*self.written, *(key.partition(".")[0] for key in point)))
+        return {f"{self.place}.{field}": shown for field, shown in _fields(value, tuple(keys)).items()}
+
+    def refusal(self, field: str, value: object) -> str | None:
+        """Why a field cannot have this value, if so."""
+        error = self._error(field, value)
+        return f"{error['msg']}, got {value!r}" if error else None
+
+    def _error(self, field: str, value: object) -> ErrorDetails | None:
+        try:
+            type(self.value).model_validate(self._body({field: value}))
+        except ValidationError as error:
+            return error.errors()[-1]
+        return None
+
+    def _takes_integers(self, field: str, axis: Range) -> bool:
+        """By the range's own word, else whether the field refuses what lies between its bounds for being no integer."""
+        if axis.range.integer is not None:
+            return axis.range.integer
+        if not (axis.range.from_.is_integer() and axis.range.to.is_integer()):
+            return False
+        error = self._error(field, axis.range.from_ + 0.5)
+        return error is not None and (error["type"] == "int_type" or self.refusal(field, int(axis.range.from_)) is None)
+
+
+def _fields(part: Strict, keys: tuple[str, ...]) -> dict[str, object]:
+    """Fields by name, each entry of a mapping or a part as its own; those that say nothing are left out."""
+    fields: dict[str, object] = {}
+    for key in keys:
+        own = getattr(part, key)
+        if isinstance(own, Strict) and not isinstance(own, (Grid, Range, Choice)):
+            own = {entry: getattr(own, entry) for entry in type(own).model_fields}
+        fields |= {f"{key}.{entry}": inner for entry, inner in own.items()} if isinstance(own, dict) else {key: own}
+    return {field: inner for field, inner in fields.items() if inner is not None}
+
+
+class Parts(NamedTuple):
+    """All of an arm's places."""
+
+    problem: Part[Problem]
+    weighting: Part[Weighting]
+    model: Part[Model]
+    training: Part[Training]
+
+
+def parts_of(study: Study, arm: Arm) -> Parts:
+    def overridden(base: P, override: Values) -> P:
+        return type(base).model_validate({**base.model_dump(by_alias=True), **override})
+
+    return Parts(
+        Part("problem", arm.problem, tuple(type(arm.problem).model_fields)),
+        Part("weighting", arm.weighting, tuple(type(arm.weighting).model_fields), arm.problem.terms),
+        Part("model", overridden(study.model, arm.model), tuple(arm.model)),
+        Part("training", overridden(study.training, arm.training), tuple(arm.training)),
+    )

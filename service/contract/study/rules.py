@@ -1,0 +1,146 @@
+"""Rules between the parts of a study, each broken one with its path: what no part can see by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.contract.methods.balance import balanced_layers
+from service.contract.methods.data import Images
+from service.contract.methods.problems import Bottleneck
+from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.weightings import Fixed
+from service.contract.metrics import Kind, described, metric
+from service.contract.study.axes import listed
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail
+
+
+def broken(study: Study) -> list[Detail]:
+    """Every rule that the study breaks."""
+    return [
+        *_objectives(study),
+        *_labels(study),
+        *_evaluation(study),
+        *_latent_map(study),
+        *_weightings(study),
+        *_fixed_weights(study),
+        *_blending(study),
+        *_feedback(study),
+        *_balance(study),
+    ]
+
+
+def _objectives(study: Study) -> Iterator[Detail]:
+    """An objective must be reported by every arm, or its front would leave some of them out."""
+    for i, objective in enumerate(study.objectives):
+        lacking = next((arm for arm in study.arms if objective.metric not in study.metrics_of(arm)), None)
+        if lacking is None:
+            continue
+        known = ", ".join(name for name in study.metrics_of(lacking) if (m := metric(name)) and m.reference is not None)
+        of_arm = f"arm {lacking.name!r} (problem {lacking.problem.name})"
+        rule = f"{objective.metric!r} is not reported by {of_arm}; it reports {known}"
+        asked = described(objective.metric)
+        if asked.kind is Kind.ROBUSTNESS:
+            rule += "; accuracy under attack needs its attack in evaluation.attacks"
+        elif asked.kind is Kind.RATE and asked.subject is not None:
+            rule += "; an estimate needs its estimator in evaluation.estimators"
+        yield Detail(path=f"objectives[{i}].metric", message=rule)
+
+
+def _labels(study: Study) -> Iterator[Detail]:
+    if getattr(study.data, "labels", None) is not None and any(isinstance(a.problem, Bottleneck) for a in study.arms):
+        rule = "few labels are for the main task of problem multitask; for a bottleneck use train_fraction"
+        yield Detail(path="data.labels", message=rule)
+
+
+def _evaluation(study: Study) -> Iterator[Detail]:
+    others = [arm for arm in study.arms if arm.problem.name != "bottleneck"]
+    for what in ("attacks", "estimators"):
+        if getattr(study.evaluation, what) and others:
+            arm = others[0]
+            rule = f"needs problem bottleneck in every arm, got {arm.problem.name!r} in arm {arm.name!r}"
+            yield Detail(path=f"evaluation.{what}", message=rule)
+    if study.evaluation.attacks and not isinstance(study.data, Images):
+        rule = f"attacks change pixels in [0, 1]: they need images, got data {study.data.name!r}"
+        yield Detail(path="evaluation.attacks", message=rule)
+
+
+def _latent_map(study: Study) -> Iterator[Detail]:
+    if study.evaluation.latent_map and not any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+        rule = f"needs an arm with problem bottleneck, whose code it shows, got {study.arms[0].problem.name!r}"
+        yield Detail(path="evaluation.latent_map", message=rule)
+    for i, seed in enumerate(study.mapped_seeds):
+        if seed not in study.seeds:
+            rule = f"{seed} is not a seed of this study, which has {', '.join(map(str, study.seeds))}"
+            yield Detail(path=f"evaluation.latent_map.seeds[{i}]", message=rule)
+
+
+def _weightings(study: Study) -> Iterator[Detail]:
+    """Without a rate there is nothing to weigh against: an automatic weighting would never train the encoder."""
+    for i, arm in enumerate(study.arms):
+        if not isinstance(arm.problem, Bottleneck):
+            if arm.weighting.name == "target-rate":
+                rule = f"target-rate holds the information term of a bottleneck, got problem {arm.problem.name!r}"
+                yield Detail(path=f"arms[{i}].weighting.name", message=rule)
+        elif "none" in listed(arm.problem.rate) and arm.weighting.name not in ("fixed", "uniform"):
+            rule = "rate none has no information term to weigh: use weighting fixed or uniform"
+            yield Detail(path=f"arms[{i}].problem.rate", message=f"{rule}, got {arm.weighting.name!r}")
+
+
+def _fixed_weights(study: Study) -> Iterator[Detail]:
+    """Weights must belong to the terms that the arm's problem has."""
+    for i, arm in enumerate(study.arms):
+        fixed, terms = arm.weighting, arm.problem.terms
+        if not isinstance(fixed, Fixed):
+            continue
+        path, known = f"arms[{i}].weighting", ", ".join(terms)
+        for term in fixed.weights:
+            if term not in terms:
+                rule = f"{term!r} is not a term of problem {arm.problem.name}; its terms are {known}"
+                yield Detail(path=f"{path}.weights.{term}", message=rule)
+        if fixed.beta is not None and len(terms) != 2:
+            rule = f"beta weighs the second of two terms, this problem has {known}: use weights, or weighting uniform"
+            yield Detail(path=f"{path}.beta", message=rule)
+        if fixed.simplex and fixed.weights:
+            rule = f"simplex gives a weight to every term: leave weights out, got weights of {', '.join(fixed.weights)}"
+            yield Detail(path=f"{path}.simplex", message=rule)
+        if fixed.simplex and isinstance(arm.search, OptunaSearch):
+            rule = f"simplex is a grid, search optuna takes none: use weights with ranges, got simplex {fixed.simplex}"
+            yield Detail(path=f"{path}.simplex", message=rule)
+
+
+def _blending(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        if arm.weighting.name != "blending":
+            continue
+        rule = None
+        if arm.problem.name == "toy":
+            rule = "blending needs losses on a validation split, which problem toy does not have"
+        elif not (share := getattr(study.data, "validation_fraction", 0)):
+            rule = f"blending needs data.validation_fraction > 0, got {share!r} for data {study.data.name!r}"
+        if rule:
+            yield Detail(path=f"arms[{i}].weighting.name", message=rule)
+
+
+def _feedback(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        if arm.training.get("feedback", study.training.feedback) != "dfa":
+            continue
+        path = f"arms[{i}].training" if "feedback" in arm.training else "training"
+        if arm.problem.name == "toy" or study.model.name != "mlp":
+            got = f"problem {arm.problem.name!r}" if arm.problem.name == "toy" else f"model {study.model.name!r}"
+            yield Detail(path=f"{path}.feedback", message=f"dfa trains the hidden layers of model mlp, got {got}")
+        elif arm.weighting.needs_gram:
+            rule = "dfa has no gradients to compare: use a weighting without a Gram matrix"
+            yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")
+
+
+def _balance(study: Study) -> Iterator[Detail]:
+    for i, arm in enumerate(study.arms):
+        model = study.model_of(arm)
+        if arm.training.get("balance", study.training.balance) is None or model is None:
+            continue
+        if not balanced_layers(model, arm.problem):
+            path = f"arms[{i}].training" if "balance" in arm.training else "training"
+            rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
+            yield Detail(path=f"{path}.balance", message=rule)

@@ -1,0 +1,262 @@
+"""A study: arms compared on the same data, model, training and seeds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from service.contract.methods.attacks import Attack, metric_of
+from service.contract.methods.balance import Balance, balanced_layers
+from service.contract.methods.data import Data, Digits, Gaussian
+from service.contract.methods.estimators import ESTIMATOR_NAMES, EstimatorName
+from service.contract.methods.models import Mlp, Model
+from service.contract.methods.problems import Bottleneck, Problem
+from service.contract.methods.searches import GridSearch, Search
+from service.contract.methods.weightings import NonNegative, Positive, Weighting
+from service.contract.metrics import (
+    BALANCE,
+    COMMON_METRICS,
+    ESTIMATE,
+    ESTIMATOR_SAMPLES,
+    METRICS,
+    ROBUST,
+    ROBUST_IMAGES,
+    Goal,
+    Kind,
+    described,
+    metric,
+    of_kind,
+)
+from service.contract.study.axes import Axis
+from service.contract.study.strict import Strict
+from service.contract.study.with_axes import TakesAxes, with_axes
+
+MAX_TRIALS = 20_000
+
+
+class Training(Strict):
+    """How every trial is trained; an arm may override any of it."""
+
+    epochs: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="passes over the training data")
+    batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(
+        128, description="examples per step; the last batch may be smaller"
+    )
+    learning_rate: Axis[Positive] = Field(1e-3, description="step size")
+    optimizer: Literal["adam", "sgd"] = Field("adam", description="adam: β₁ 0.9, β₂ 0.999; sgd: plain, no momentum")
+    l1: Axis[NonNegative] = Field(0.0, description="l1·sign(w) joins the gradient of every parameter: loss + l1·Σ|w|")
+    l2: Axis[NonNegative] = Field(0.0, description="l2·w joins the gradient of every parameter: loss + l2/2·Σw²")
+    balance: Balance | None = Field(
+        None, description="synaptic balance of hidden units; none: neither done nor measured"
+    )
+    feedback: Literal["backprop", "dfa"] = Field(
+        "backprop",
+        description="how the encoder's hidden layers learn of the error at its outputs; dfa: direct feedback alignment "
+        "through fixed random matrices (model mlp)",
+    )
+
+
+class Objective(Strict):
+    """One axis of the front."""
+
+    metric: str = Field(description="a metric that every trial reports")
+    goal: Goal = Field(description="which way is better")
+    reference: float | None = Field(
+        None, description="this axis of the hypervolume's reference point; none: the metric's own"
+    )
+
+    @model_validator(mode="after")
+    def _is_known(self) -> Objective:
+        default = metric(self.metric)
+        if default is None:
+            raise ValueError(f"{self.metric!r} is not a metric; known: {', '.join(METRICS)}, {ROBUST.name}")
+        if self.reference is None and (default.reference is None or default.goal != self.goal):
+            raise ValueError(f"{self.metric} to {self.goal} has no default reference point: give 'reference'")
+        return self
+
+    @property
+    def reference_value(self) -> float:
+        default = described(self.metric).reference
+        return self.reference if self.reference is not None else float(default or 0.0)
+
+
+class Arm(Strict):
+    """A problem with a weighting, and what is searched in it."""
+
+    name: str = Field(min_length=1, max_length=80, description="shown everywhere; unique in the study")
+    problem: Annotated[Problem, TakesAxes()] = Field(with_axes(Bottleneck)(), description="what is trained")
+    weighting: Annotated[Weighting, TakesAxes()] = Field(description="how the loss terms are weighted")
+    search: Search = Field(GridSearch(), description="how the arm's values are chosen")
+    model: dict[str, Any] = Field({}, description="overrides of the study's model, for this arm")
+    training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
+
+
+class LatentMap(Strict):
+    """Codes of test examples in the plane, per trial: by t-SNE, or as they are where the code has two dimensions."""
+
+    points: Annotated[int, Field(ge=10, le=5000)] = Field(
+        500, description="test examples, the first of the split; under the first attack as well, where there is one"
+    )
+    seeds: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(
+        None, min_length=1, description="seeds whose trials get a map; none: the first of the study"
+    )
+    perplexity: Annotated[float, Field(ge=2, le=500)] = Field(
+        30.0, description="neighbours that t-SNE keeps together, at most a third of the points"
+    )
+
+
+class Evaluation(Strict):
+    """What is measured, the same for every arm."""
+
+    every: Annotated[int, Field(ge=1)] = Field(
+        1, description="evaluate on the test split every n epochs, and at the end"
+    )
+    samples: Annotated[int, Field(ge=1, le=1000)] = Field(
+        12, description="latent samples at the end of training (one before)"
+    )
+    estimators: list[EstimatorName] = Field(
+        [],
+        max_length=len(ESTIMATOR_NAMES),
+        description=f"more estimates of I(X;Z), reported as {ESTIMATE.name}",
+    )
+    estimator_samples: Annotated[int, Field(ge=2, le=100_000)] = Field(
+        1000, description="test points N that the estimators use at most; no estimate goes far beyond log2 N bits"
+    )
+    attacks: list[Attack] = Field(
+        [], max_length=32, description=f"accuracy under each of these is {ROBUST.of('<label>')}"
+    )
+    attack_images: Annotated[int, Field(ge=1)] = Field(
+        1000, description="attack at most this many test images, the first of the split"
+    )
+    attack_every: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="attack every n epochs too; none: only at the end of training"
+    )
+    checkpoints: bool = Field(True, description="keep the trained weights of every trial with the service")
+    latent_map: LatentMap | None = Field(
+        None,
+        description="codes of test examples in the plane at the end of training (problem bottleneck); none: no map",
+    )
+
+    @field_validator("attacks")
+    @classmethod
+    def _labels_are_unique(cls, attacks: list[Attack]) -> list[Attack]:
+        names = [metric_of(attack) for attack in attacks]
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise ValueError(f"two attacks report as {twice[0]!r}: give one of them another label")
+        return attacks
+
+    def attacks_at(self, epoch: int, last: bool) -> bool:
+        """Whether the attacks run after this epoch."""
+        due = self.attack_every is not None and epoch % self.attack_every == 0
+        return bool(self.attacks) and (last or due)
+
+    @property
+    def estimator_metrics(self) -> list[str]:
+        """What the estimators add to a trial's metrics."""
+        return [*map(ESTIMATE.of, self.estimators), ESTIMATOR_SAMPLES] if self.estimators else []
+
+    @property
+    def attack_metrics(self) -> list[str]:
+        """What the attacks add to a trial's metrics."""
+        return [*map(metric_of, self.attacks), ROBUST_IMAGES] if self.attacks else []
+
+
+class Resources(Strict):
+    """What one Ray Tune trial (a cohort) may use, and how many run at once."""
+
+    cpus: Annotated[float, Field(gt=0, le=1024)] = Field(1, description="CPUs, and threads, of a cohort")
+    gpus: Annotated[float, Field(ge=0, le=64)] = Field(0, description="GPUs of a cohort; may be a fraction")
+    concurrency: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="cohorts at once; none: as many as fit"
+    )
+    cohort: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="members per cohort; none: the planner decides"
+    )
+
+
+class Limits(Strict):
+    """Where the study ends in any case."""
+
+    seconds: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="wall time from the study's start; none: no limit"
+    )
+    trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = Field(
+        500, description="a study that expands to more is refused"
+    )
+
+
+def _own_objectives(fields: dict[str, Any]) -> list[Objective]:
+    arms = fields.get("arms")  # missing when they were refused
+    names = (arms[0].problem if arms else Bottleneck()).objectives
+    return [Objective.model_validate({"metric": name, "goal": described(name).goal}) for name in names]
+
+
+class Study(Strict):
+    """A request to compare arms."""
+
+    name: str = Field(min_length=1, max_length=200, description="shown everywhere; need not be unique")
+    data: Data = Field(Digits(), description="what every arm is trained and tested on")
+    model: Annotated[Model, TakesAxes()] = Field(with_axes(Mlp)(), description="the network; an arm may override it")
+    training: Annotated[Training, TakesAxes()] = Field(
+        with_axes(Training)(), description="epochs, batches and optimiser; an arm may override it"
+    )
+    seeds: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
+        [0], min_length=1, max_length=1000, description="every arm is trained once with each, and compared over them"
+    )
+    arms: list[Arm] = Field(min_length=1, max_length=64, description="what is compared")
+    objectives: list[Objective] = Field(
+        default_factory=_own_objectives,
+        min_length=2,
+        max_length=4,
+        description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
+    )
+    evaluation: Evaluation = Field(Evaluation(), description="what is measured, and how often")
+    resources: Resources = Field(Resources(), description="what the workers may use")
+    limits: Limits = Field(Limits(), description="when the study ends in any case")
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Study:
+        for what, names in (
+            ("arm names", [arm.name for arm in self.arms]),
+            ("seeds", self.seeds),
+            ("objective metrics", [objective.metric for objective in self.objectives]),
+        ):
+            twice = [n for i, n in enumerate(names) if n in names[:i]]
+            if twice:
+                raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
+        return self
+
+    @property
+    def mapped_seeds(self) -> list[int]:
+        """Seeds whose trials get a latent map."""
+        chosen = self.evaluation.latent_map
+        return [] if chosen is None else chosen.seeds or self.seeds[:1]
+
+    def metrics_of(self, arm: Arm) -> list[str]:
+        """Everything that a trial of this arm reports."""
+        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm)]
+        if not isinstance(arm.problem, Bottleneck):
+            return own
+        if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed
+            hits = of_kind(own, Kind.ACCURACY, Kind.GAP)
+            own = [name for name in own if name not in hits]
+        return [*own, *self.evaluation.estimator_metrics, *self.evaluation.attack_metrics]
+
+    def _balance_metrics(self, arm: Arm) -> list[str]:
+        if arm.training.get("balance", self.training.balance) is None:
+            return []
+        model = self.model_of(arm)
+        return [BALANCE.of(layer) for layer in balanced_layers(model, arm.problem)] if model else []
+
+    def model_of(self, arm: Arm) -> Model | None:
+        """The model with what the arm overrides; none when that is refused."""
+        try:
+            return type(self.model).model_validate({**self.model.model_dump(by_alias=True), **arm.model})
+        except ValidationError:
+            return None
+
+    @property
+    def metrics(self) -> list[str]:
+        """Everything that some trial of this study reports."""
+        return list(dict.fromkeys(name for arm in self.arms for name in self.metrics_of(arm)))

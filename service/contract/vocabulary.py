@@ -1,0 +1,111 @@
+"""The words and limits that a page shares with the service: it keeps no list of its own that could fall behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated
+
+from pydantic import Field
+
+from service.contract.limits import STUDIES_LISTED, STUDIES_OVERLAID
+from service.contract.study.axes import Bounds, Span
+from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
+from service.contract.study.strict import Strict
+from service.contract.study.study import Arm, Objective, Study, Training
+from service.contract.wire.answers.answer import Answer
+from service.contract.wire.events import KINDS, StudyState, TrialState
+from service.contract.wording.downloads import DOWNLOADS, Download
+from service.contract.wording.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
+from service.contract.wording.palette import MARKERS
+from service.contract.wording.presets import DEMO_PRESET
+
+
+@dataclass(slots=True, kw_only=True)
+class StateWord(Answer):
+    """A state that a study can be in."""
+
+    name: Annotated[str, Field(description="as a study's `state`")]
+    ended: Annotated[bool, Field(description="whether nothing more happens to a study in this state")]
+
+
+@dataclass(slots=True, kw_only=True)
+class HowMany(Answer):
+    """How few and how many of something there may be."""
+
+    least: Annotated[int, Field(description="the fewest")]
+    most: Annotated[int, Field(description="the most")]
+
+
+@dataclass(slots=True, kw_only=True)
+class PageLimits(Answer):
+    """Numbers that a page has to know before it asks."""
+
+    studies_overlaid: Annotated[int, Field(description="the most studies that can be overlaid")]
+    studies_listed: Annotated[int, Field(description="the most studies in one answer")]
+    seeds: Annotated[HowMany, Field(description="seeds of a study")]
+    objectives: Annotated[HowMany, Field(description="objectives of a study")]
+    collapsed_below_bits: Annotated[float, Field(description="a code that carries less is collapsed")]
+
+
+@dataclass(slots=True, kw_only=True)
+class Vocabulary(Answer):
+    """What a page needs before it has asked for anything: it stands in the page itself, too."""
+
+    study_states: Annotated[list[StateWord], Field(description="in the order in which a study goes through them")]
+    trial_states: Annotated[list[str], Field(description="in the order in which a trial goes through them")]
+    event_kinds: Annotated[list[str], Field(description="of the event stream")]
+    figure_groups: Annotated[list[FigureGroup], Field(description="in the order of a page")]
+    front_figure: Annotated[str, Field(description="the figure that a page draws first")]
+    beside_the_front: Annotated[str, Field(description="the figure that joins it where no other main figure does")]
+    row_per_arm: Annotated[list[str], Field(description="figures whose height grows with the number of arms")]
+    markers: Annotated[
+        dict[str, str], Field(description="of arms, by name: the outline as an SVG path on a field of 12 × 12")
+    ]
+    downloads: Annotated[list[Download], Field(description="files of a study")]
+    key_order: Annotated[list[str], Field(description="the order in which people write the keys of a study")]
+    demo_preset: Annotated[str, Field(description="the preset that a newcomer is offered")]
+    limits: Annotated[PageLimits, Field(description="numbers that a page has to know before it asks")]
+
+
+def _names(kind: type[Strict]) -> list[str]:
+    return [field.alias or name for name, field in kind.model_fields.items()]
+
+
+def _key_order() -> list[str]:
+    """As the contract has them, but for the objectives: they are few, so they come before the arms."""
+    study = _names(Study)
+    study.remove("objectives")
+    study.insert(study.index("arms"), "objectives")
+    return list(
+        dict.fromkeys([*study, *(n for kind in (Arm, Objective, Span, Bounds, Training) for n in _names(kind))])
+    )
+
+
+def _how_many(field: str) -> HowMany:
+    schema = Study.model_json_schema()["properties"][field]
+    return HowMany(least=schema["minItems"], most=schema["maxItems"])
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    return Vocabulary(
+        study_states=[StateWord(name=state, ended=state.is_ended()) for state in StudyState],
+        trial_states=list(TrialState),
+        event_kinds=list(KINDS),
+        figure_groups=list(GROUPS),
+        front_figure=FRONT,
+        beside_the_front=BESIDE_THE_FRONT,
+        row_per_arm=list(ROW_PER_ARM),
+        markers=MARKERS,
+        downloads=list(DOWNLOADS),
+        key_order=_key_order(),
+        demo_preset=DEMO_PRESET,
+        limits=PageLimits(
+            studies_overlaid=STUDIES_OVERLAID,
+            studies_listed=STUDIES_LISTED,
+            seeds=_how_many("seeds"),
+            objectives=_how_many("objectives"),
+            collapsed_below_bits=COLLAPSED_BELOW_BITS,
+        ),
+    )

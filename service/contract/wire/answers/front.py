@@ -1,0 +1,49 @@
+"""The front of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from service.contract.metrics import Goal
+from service.contract.wire.answers.answer import Answer
+from service.contract.wire.events import TrialState
+
+
+@dataclass(slots=True, kw_only=True)
+class FrontPoint(Answer):
+    """A trial that no other dominates."""
+
+    trial: Annotated[str, Field(description="its id")]
+    arm: Annotated[str, Field(description="whose trial it is")]
+    x: Annotated[float, Field(description="its value of the first metric")]
+    y: Annotated[float, Field(description="its value of the second metric")]
+    state: Annotated[TrialState, Field(description="a trial that is still running may move")]
+
+
+@dataclass(slots=True, kw_only=True)
+class ArmFront(Answer):
+    """The front of one arm by itself."""
+
+    name: Annotated[str, Field(description="the arm's")]
+    hypervolume: Annotated[float | None, Field(description="of its trials; null where a metric has no reference")]
+    points: Annotated[
+        list[FrontPoint], Field(description="its trials that none of its others dominates, along the first metric")
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class FrontAnswer(Answer):
+    """The front over all arms, and each arm's own."""
+
+    x: Annotated[str, Field(description="the first metric")]
+    y: Annotated[str, Field(description="the second metric")]
+    goals: Annotated[list[Goal], Field(description="which way is better, of x and of y")]
+    reference_point: Annotated[
+        list[float | None], Field(description="where the hypervolume is measured from; null: unbounded")
+    ]
+    hypervolume: Annotated[float | None, Field(description="of all trials; null where a metric has no reference")]
+    points: Annotated[list[FrontPoint], Field(description="the trials that no other dominates, along the first metric")]
+    arms: Annotated[list[ArmFront], Field(description="in the order of the spec")]

@@ -1,0 +1,36 @@
+"""What a driver reads of the service's answers.
+
+Fields that a driver does not need are passed over: it may be older or newer than the service that answers it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel
+
+from service.contract.wire.events import Metrics, TrialState
+
+
+class KnownStudy(BaseModel):
+    """Of a study; the spec is checked like any other."""
+
+    spec: object
+    started_at: datetime | None = None
+
+
+class KnownTrial(BaseModel):
+    """Of a trial."""
+
+    id: str
+    arm: str
+    state: TrialState
+    config: dict[str, object]
+    metrics: Metrics
+
+
+class KnownTrials(BaseModel):
+    """Of a page of trials; `next` is what `after` takes for the one that follows."""
+
+    trials: list[KnownTrial]
+    next: str | None = None

@@ -1,0 +1,68 @@
+"""Trials: rows of a table, and one with all that it reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from service.contract.wire.answers.answer import Answer, Intervals, SentConfig, SentMetrics, Time
+from service.contract.wire.events import TrialState
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialRow(Answer):
+    """A trial as tables show it."""
+
+    id: Annotated[str, Field(description="as in its address")]
+    arm: Annotated[str, Field(description="whose trial it is")]
+    seed: Annotated[int, Field(description="one of the study's")]
+    state: Annotated[TrialState, Field(description="where the log has led it")]
+    reason: Annotated[str | None, Field(description="why it failed or was stopped")]
+    collapsed: Annotated[bool, Field(description="finished, and its code carries nothing")]
+    on_front: Annotated[bool, Field(description="no other trial of the study dominates it")]
+    config: Annotated[SentConfig, Field(description="its settings, as weighting.beta")]
+    metrics: Annotated[SentMetrics, Field(description="the last value of each metric; null where it was not finite")]
+    intervals: Annotated[
+        Intervals, Field(description="95 % intervals over test examples, of the metrics that have one")
+    ]
+    training_seconds: Annotated[
+        float | None, Field(description="what it has cost so far; null before its first report")
+    ]
+    started_at: Annotated[Time | None, Field(description="when a worker began, UTC; null before that")]
+    ended_at: Annotated[Time | None, Field(description="when it ended, UTC; null before that")]
+    host: Annotated[str | None, Field(description="the worker's machine")]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialColumns(Answer):
+    """The settings that a table of trials can show."""
+
+    config: Annotated[list[str], Field(description="all settings of all trials")]
+    varied: Annotated[list[str], Field(description="those that differ between trials of one arm")]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialPage(Answer):
+    """A page of a study's trials."""
+
+    trials: Annotated[list[TrialRow], Field(description="in the order of the spec, or in the order asked for")]
+    next: Annotated[str | None, Field(description="what `after` takes for the next page; null on the last")]
+    total: Annotated[int, Field(description="how many match, on all pages")]
+    columns: Annotated[TrialColumns, Field(description="of all trials of the study, whichever were asked for")]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialWithReports(TrialRow):
+    """A trial with everything that it reported."""
+
+    reports: Annotated[list[SentMetrics], Field(description="one per epoch that was reported, oldest first")]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialAnswer(TrialWithReports):
+    """A trial with everything there is about it."""
+
+    log: Annotated[list[str], Field(description="the last lines that its worker logged")]
+    artifacts: Annotated[dict[str, int], Field(description="bytes of each file that it has: checkpoint, latent-map")]

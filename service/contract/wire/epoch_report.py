@@ -1,0 +1,20 @@
+"""What a cohort says after an epoch: made by the training loop, carried by Ray Tune as one text, read by the driver."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from service.contract.wire.events import Metrics, cleaned, sendable
+
+
+class EpochReport(BaseModel):
+    """An epoch of a cohort. A trial in `failures` is in no later report; after `final` there is none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    epoch: int = Field(ge=0, description="from 1 on; 0: the cohort raised, and there is none to tell of")
+    metrics: dict[str, Annotated[Metrics, AfterValidator(cleaned)]] = Field(description="by trial")
+    failures: dict[str, Annotated[str, BeforeValidator(sendable)]] = Field(description="why, by trial")
+    final: bool = Field(description="whether the cohort has said all")
+    log: list[str] = Field([], description="what the worker logged since the last report")

@@ -1,0 +1,257 @@
+"""Events: all that can happen to a study and its trials, and the states they lead to.
+
+Each kind is one class, on both sides of the wire and in the log: drivers and the service make instances, pydantic
+checks them where they are written, and `event_of` turns a row of the log back into one. They are plain dataclasses
+because a log of a hundred thousand is read back in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from math import isfinite
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from service.contract.metrics import metric
+from service.contract.wire.answers.answer import Answer
+
+REASON_LENGTH = 4000
+LOG_LINES, LOG_LINE_LENGTH = 200, 500
+
+Metrics = dict[str, int | float | None]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as much as the log can keep; what is larger is a float
+Setting = bool | Whole | float | str
+
+
+def cleaned(metrics: Metrics) -> Metrics:
+    """What is not finite becomes null, and counts are whole numbers also where somebody sends 3.0."""
+    return {name: _clean(name, value) if isinstance(value, float) else value for name, value in metrics.items()}
+
+
+def _clean(name: str, value: float) -> int | float | None:
+    if not isfinite(value):
+        return None
+    row = metric(name)
+    is_count = row is not None and row.integer and value.is_integer() and abs(value) < 2**53
+    return int(value) if is_count else value
+
+
+def sendable(text: str, length: int = REASON_LENGTH) -> str:
+    """Short, and without the halves of characters that JSON in UTF-8 cannot carry."""
+    return text[:length].encode(errors="replace").decode()
+
+
+Uid = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description="unique in the study; sending it twice changes nothing"),
+]
+TrialId = Annotated[str, Field(min_length=1, max_length=64, description="a trial of the study")]
+Reason = Annotated[str, Field(max_length=REASON_LENGTH, description="why, in words for people")]
+Log = Annotated[
+    list[Annotated[str, Field(max_length=LOG_LINE_LENGTH)]],
+    Field(max_length=LOG_LINES, description="what the worker logged since the trial's last event"),
+]
+Reported = Annotated[
+    dict[Annotated[str, Field(max_length=100)], Whole | float | None],
+    Field(max_length=500, description="by name; null where a value is missing or not finite"),
+    AfterValidator(cleaned),
+]
+Suggested = Annotated[
+    dict[Annotated[str, Field(max_length=100)], Setting],
+    Field(max_length=100, description="what a search suggested for this trial, as weighting.beta"),
+]
+
+
+class StudyState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    def is_ended(self) -> bool:
+        return self in (StudyState.FINISHED, StudyState.FAILED, StudyState.CANCELLED)
+
+
+class TrialState(StrEnum):
+    PLANNED = "planned"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+    def is_over(self) -> bool:
+        """Whether nothing is left to train: it came to an end of its own."""
+        return self in (TrialState.FINISHED, TrialState.FAILED)
+
+
+def _kind_is_required(schema: dict[str, Any]) -> None:
+    """A default for those who make events, but never left out on the wire: it tells the kinds apart."""
+    schema["required"] = ["kind", *schema.get("required", [])]
+    schema["properties"]["kind"]["description"] = "tells the kinds of events apart"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyEvent:
+    """Something that happens to the study as a whole; it is in this state from then on."""
+
+    __pydantic_config__: ClassVar = ConfigDict(
+        extra="forbid", revalidate_instances="always", json_schema_extra=_kind_is_required
+    )
+    leads_to: ClassVar[StudyState]
+    uid: Uid
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialEvent:
+    """Something that happens to one trial."""
+
+    __pydantic_config__: ClassVar = StudyEvent.__pydantic_config__
+    uid: Uid
+    trial: TrialId
+    arm: Annotated[str, Field(description="the trial's arm; the service fills it in")] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyQueued(StudyEvent):
+    """The study was submitted."""
+
+    leads_to: ClassVar = StudyState.QUEUED
+    kind: Literal["study_queued"] = "study_queued"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyStarted(StudyEvent):
+    """A driver was started; not the first one where `attempt` is above 1."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    job: Annotated[str, Field(max_length=200, description="the driver's job on Ray")] | None = None
+    attempt: Annotated[int, Field(ge=1, lt=2**31, description="how many drivers the study has had")] | None = None
+    reason: Reason | None = None
+    kind: Literal["study_started"] = "study_started"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyPaused(StudyEvent):
+    """No new trials are started."""
+
+    leads_to: ClassVar = StudyState.PAUSED
+    kind: Literal["study_paused"] = "study_paused"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyResumed(StudyEvent):
+    """A paused study goes on."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    kind: Literal["study_resumed"] = "study_resumed"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyFinished(StudyEvent):
+    """Every trial has ended, or a limit was reached: then `reason` names it."""
+
+    leads_to: ClassVar = StudyState.FINISHED
+    reason: Reason | None = None
+    kind: Literal["study_finished"] = "study_finished"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyFailed(StudyEvent):
+    """The study cannot go on."""
+
+    leads_to: ClassVar = StudyState.FAILED
+    reason: Reason
+    kind: Literal["study_failed"] = "study_failed"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyCancelled(StudyEvent):
+    """Somebody ended it; its results stay."""
+
+    leads_to: ClassVar = StudyState.CANCELLED
+    kind: Literal["study_cancelled"] = "study_cancelled"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialStarted(TrialEvent):
+    """A worker has begun to train it."""
+
+    host: Annotated[str, Field(max_length=200, description="the worker's machine")] | None = None
+    config: Suggested | None = None
+    kind: Literal["trial_started"] = "trial_started"
+
+
+@dataclass(slots=True, kw_only=True)
+class Report(TrialEvent):
+    """What was measured after an epoch."""
+
+    metrics: Reported
+    log: Log | None = None
+    kind: Literal["report"] = "report"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialFinished(TrialEvent):
+    """It was trained to its end."""
+
+    log: Log | None = None
+    kind: Literal["trial_finished"] = "trial_finished"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialFailed(TrialEvent):
+    """It could not be trained to its end."""
+
+    reason: Reason
+    log: Log | None = None
+    kind: Literal["trial_failed"] = "trial_failed"
+
+
+FromDriver = StudyStarted | TrialStarted | Report | TrialFinished | TrialFailed | StudyFinished | StudyFailed
+Event = FromDriver | StudyQueued | StudyPaused | StudyResumed | StudyCancelled
+
+
+def _default(kind: type[Event], name: str) -> str:
+    return str(next(field.default for field in fields(kind) if field.name == name))
+
+
+KINDS: dict[str, type[Event]] = {_default(kind, "kind"): kind for kind in get_args(Event)}
+_BODY = {kind: [f.name for f in fields(kind) if f.name not in ("uid", "kind")] for kind in get_args(Event)}
+
+
+def body_of(event: Event) -> dict[str, object]:
+    """What an event says besides its uid and kind; what it leaves open is not in it."""
+    said = ((name, getattr(event, name)) for name in _BODY[type(event)])
+    return {name: value for name, value in said if value is not None}
+
+
+def sent_body(event: Event) -> dict[str, object]:
+    """An event as it travels."""
+    return {"uid": event.uid, "kind": event.kind, **body_of(event)}
+
+
+def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:
+    """An event of the log, which was checked when it was written."""
+    return KINDS[kind](uid=uid, **body)
+
+
+class Reports(BaseModel):
+    """A batch of events from a driver."""
+
+    model_config = ConfigDict(extra="forbid")
+    events: Annotated[
+        list[Annotated[FromDriver, Field(discriminator="kind")]],
+        Field(max_length=5000, description="in the order in which they happened"),
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class Accepted(Answer):
+    """What became of a batch."""
+
+    accepted: Annotated[int, Field(description="events that were new")]
+    duplicates: Annotated[int, Field(description="events that were known by their uid")]

@@ -1,0 +1,105 @@
+"""The front of each arm for two or three metrics, and what a figure says about it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from service.analysis import Axis, Point, hypervolume, nondominated, points_of
+from service.analysis.candidates import candidates, chosen_axes, metric_axis
+from service.analysis.truth import Curve, curves
+from service.contract.metrics import described
+from service.contract.wording.numbers import number, plural, setting
+from service.figures.drawing.shades import Shading, shading_of, shading_words
+from service.figures.drawing.trial_labels import labels_of
+from service.views.view import View
+
+MOST_DOMINATED = 2_000  # of an arm
+MOST_OF_ALL = 6_000
+NONE = "none"
+
+
+class ArmFront(NamedTuple):
+    name: str
+    front: list[Point]
+    dominated: list[Point]  # those shown
+    hidden: int  # dominated ones that are not
+    hypervolume: float | None
+    shading: Shading | None
+
+
+class FrontData(NamedTuple):
+    axes: tuple[Axis, ...]  # two or three
+    arms: list[ArmFront]
+    labels: dict[str, str]
+    seeds: int
+    truth: list[Curve]
+
+
+def thinned(points: list[Point], most: int) -> list[Point]:
+    """At most so many of them, in their old order; the same ones as more points come, but for those they displace.
+
+    A trial's id is a hash, so the smallest ids are an even sample.
+    """
+    if len(points) <= most:
+        return points
+    kept = set(sorted((point.trial for point in points), key=lambda trial: trial.rpartition("/")[2])[:most])
+    return [point for point in points if point.trial in kept]
+
+
+def third_axis(view: View, axes: tuple[Axis, Axis], z: str | None) -> Axis | None:
+    """As asked for, else the study's third objective; none where it is one of the other two."""
+    if z == NONE:
+        return None
+    default = view.study.objectives[2].metric if len(view.study.objectives) > 2 else None
+    name = z or default
+    return metric_axis(view, name, "z") if name and name not in [axis.metric for axis in axes] else None
+
+
+def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -> FrontData:
+    flat = chosen_axes(view, x, y)
+    third = third_axis(view, flat, z)
+    axes = (*flat, third) if third else flat
+    points = points_of(candidates(view), axes)
+    by_arm: dict[str, list[Point]] = {arm.name: [] for arm in view.study.arms}
+    for point in points:
+        by_arm[point.arm].append(point)
+    most = min(MOST_DOMINATED, MOST_OF_ALL // len(by_arm))
+    arms = []
+    for name, own in by_arm.items():
+        front = nondominated(own, axes)
+        on_front = {point.trial for point in front}
+        dominated = [point for point in own if point.trial not in on_front]
+        shown = thinned(dominated, most)
+        hidden = len(dominated) - len(shown)
+        arms.append(ArmFront(name, front, shown, hidden, hypervolume(own, axes), shading_of(view, name)))
+    farthest = max((point.values[0] for point in points), default=1.0)
+    truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
+    labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated)])
+    seeds = len({trial.planned.seed for trial in view.trials.values()})
+    return FrontData(axes, arms, labels, seeds, truth)
+
+
+def subtitle_of(data: FrontData) -> str:
+    wishes = [f"{'less' if axis.goal == 'minimize' else 'more'} {described(axis.metric).label}" for axis in data.axes]
+    shown = sum(len(arm.dominated) for arm in data.arms)
+    hidden = sum(arm.hidden for arm in data.arms)
+    reference = [axis.reference for axis in data.axes if axis.reference is not None]
+    parts = [
+        f"{', '.join(wishes[:-1])} and {wishes[-1]} is better",
+        plural(sum(len(arm.front) for arm in data.arms) + shown + hidden, "trial"),
+        f"{shown:,} of {shown + hidden:,} dominated trials shown" if hidden else "",
+        f"reference point ({', '.join(map(setting, reference))})" if len(reference) == len(data.axes) else "",
+        shading_words(arm.shading for arm in data.arms),
+        "one seed" if data.seeds == 1 else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def summary_of(data: FrontData) -> str:
+    """`Hypervolume: manual β 95.3, MIB 91.2; 12 and 3 trials are not dominated within their arm.`"""
+    measured = [arm for arm in data.arms if arm.front]
+    if not measured:
+        return ""
+    counts = ", ".join(f"{arm.name} {len(arm.front)}" for arm in measured)
+    volumes = ", ".join(f"{arm.name} {number(arm.hypervolume)}" for arm in measured if arm.hypervolume is not None)
+    return (f"Hypervolume: {volumes}. " if volumes else "") + f"Not dominated within the arm: {counts}."

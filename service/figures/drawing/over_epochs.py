@@ -1,0 +1,105 @@
+"""Metrics over epochs: per arm the middle of its trials and how far they spread."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from service.analysis import mean_interval
+from service.contract.metrics import EPOCH
+from service.contract.wording.numbers import plural
+from service.figures.drawing.configurations import configurations, finite
+from service.figures.drawing.style import short
+from service.views.trial import TrialView
+from service.views.view import View
+
+MOST_PLOTS = 6
+MOST_EPOCHS = 128  # as many as a small plot can show
+
+
+class Band(NamedTuple):
+    """One metric of one arm. `low` and `high` are none where a single trial cannot tell a spread."""
+
+    epochs: list[int]
+    middle: list[float]
+    low: list[float | None]
+    high: list[float | None]
+    trials: list[int]
+
+
+class ArmPaths(NamedTuple):
+    name: str
+    spread: Literal["interval", "range"]  # mean and 95 % interval over seeds, or median and range over configurations
+    trials: int
+    bands: dict[str, Band]
+
+
+class PathsData(NamedTuple):
+    metrics: list[str]
+    left_out: int
+    arms: list[ArmPaths]
+
+
+def thinned(epochs: Sequence[int]) -> list[int]:
+    """At most about MOST_EPOCHS of them; the step doubles, so that what is shown changes rarely as epochs come."""
+    step = 1
+    while epochs and epochs[-1] > MOST_EPOCHS * step:
+        step *= 2
+    return [epoch for epoch in epochs if epoch % step == 0 or epoch in (epochs[0], epochs[-1])]
+
+
+def band_of(paths: Sequence[dict[int, float]], spread: Literal["interval", "range"]) -> Band:
+    """Middle and spread at each epoch, over the trials that have a value there."""
+    band = Band([], [], [], [], [])
+    for epoch in thinned(sorted(set().union(*paths))):
+        values = [path[epoch] for path in paths if epoch in path]
+        if spread == "interval":
+            middle, half, _ = mean_interval(values)
+            low, high = (None, None) if middle is None or half is None else (middle - half, middle + half)
+        else:
+            middle = statistics.median(values)
+            low, high = (None, None) if len(values) == 1 else (min(values), max(values))
+        band.epochs.append(epoch)
+        band.middle.append(short(middle or 0.0))
+        band.low.append(None if low is None else short(low))
+        band.high.append(None if high is None else short(high))
+        band.trials.append(len(values))
+    return band
+
+
+def path_of(trial: TrialView, metric: str) -> dict[int, float]:
+    """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
+    steps = ((report.get(EPOCH), report.get(metric)) for report in trial.reports)
+    return {int(epoch): value for epoch, value in steps if finite(epoch) and finite(value)}
+
+
+def paths_data(view: View, metrics: Sequence[str]) -> PathsData:
+    """These metrics of the study over epochs, the first few of them; a failed trial keeps the path it had."""
+    shown = list(metrics[:MOST_PLOTS])
+    arms = []
+    for arm in view.study.arms:
+        groups = [[view.trials[i] for i in ids if view.trials[i].reports] for ids in configurations(view, arm.name)]
+        groups = [group for group in groups if group]
+        spread: Literal["interval", "range"] = "interval" if len(groups) <= 1 else "range"
+        trials = [trial for group in groups for trial in group]
+        all_bands = {metric: band_of([path_of(t, metric) for t in trials], spread) for metric in shown if trials}
+        bands = {metric: band for metric, band in all_bands.items() if band.epochs}
+        arms.append(ArmPaths(arm.name, spread, len(trials), bands))
+    return PathsData(shown, len(metrics) - len(shown), arms)
+
+
+def spread_words(data: PathsData) -> str:
+    """What line and band mean, arm by arm where that differs."""
+    words = []
+    seeds = [arm.trials for arm in data.arms if arm.spread == "interval" and arm.trials]
+    if seeds and max(seeds) == 1:
+        words.append("one seed, no interval")
+    elif seeds:
+        words.append(f"{max(seeds)} seeds: mean, 95 % interval")
+    ranged = [arm for arm in data.arms if arm.spread == "range"]
+    if len(ranged) == 1 and seeds:
+        words.append(f"{ranged[0].name}: median, range of {plural(ranged[0].trials, 'trial')}")
+    elif ranged:
+        words.append("median, range of all trials" + (" where an arm has several configurations" if seeds else ""))
+    return " · ".join(words)

@@ -1,0 +1,35 @@
+"""Words for trials and parameters: what tells a trial from its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from service.contract.wording.numbers import setting
+from service.figures.drawing.parameters import key_label
+from service.views.selectors import varied_by_arm
+from service.views.view import View
+
+
+def config_label(config: Mapping[str, object], varied: set[str]) -> str:
+    """`β 0.01`: what tells this configuration from the arm's others."""
+    return " · ".join(f"{key_label(key)} {setting(value)}" for key, value in config.items() if key in varied)
+
+
+def key_labels(keys: Iterable[str]) -> dict[str, str]:
+    """Names of parameters, in full where two would be called the same."""
+    short = {key: key_label(key) for key in keys}
+    names = list(short.values())
+    return {key: key if names.count(label) > 1 else label for key, label in short.items()}
+
+
+def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:
+    """`β 0.01 · seed 2`: what tells this trial from its neighbours."""
+    return " · ".join(filter(None, [config_label(config, varied), f"seed {seed}"]))
+
+
+def labels_of(view: View, trials: Iterable[str] | None = None) -> dict[str, str]:
+    """Labels of these trials, of all without any."""
+    varied = varied_by_arm(view)
+    chosen = view.trials if trials is None else trials
+    plans = ((trial, view.trials[trial].planned) for trial in chosen)
+    return {trial: label_of(plan.config, plan.seed, varied[plan.arm]) for trial, plan in plans}

@@ -1,0 +1,80 @@
+"""Several studies as one: every arm of every study, on the same axes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from service.contract.study.study import Arm, Study
+from service.contract.wire.events import StudyState
+from service.views.trial import TrialView
+from service.views.view import Memo, View
+
+SEPARATOR = "/"  # between study and trial in the id of a trial of an overlay
+
+
+class Overlay:
+    """A view made of views: arms are called `study · arm`, trials `study/trial`.
+
+    Objectives and reference point are the first study's.
+    """
+
+    def __init__(self, views: Sequence[View]) -> None:
+        first = views[0]
+        self.id = "+".join(view.id for view in views)
+        self.spec = first.spec
+        self.created_at, self.started_at, self.ended_at = first.created_at, first.started_at, first.ended_at
+        self.reason: str | None = None
+        ended = all(view.state.is_ended() for view in views)
+        self.state = StudyState.FINISHED if ended else StudyState.RUNNING
+        self.seq = sum(view.seq for view in views)
+        self.memo = Memo()
+        names = _names(views)
+        self.study = _merged(views, names)
+        self.metrics = list(dict.fromkeys(metric for view in views for metric in view.metrics))
+        self.alike = all(view.study.data == first.study.data for view in views)
+        attacks = [view.study.evaluation.attacks for view in views]
+        self.attacked_alike = all(each == attacks[0] for each in attacks if each)
+        self.trials: dict[str, TrialView] = {}
+        self.ended: list[str] = []
+        for view, name in zip(views, names, strict=True):
+            for trial_id, trial in view.trials.items():
+                planned = trial.planned._replace(arm=_arm(name, trial.planned.arm))
+                self.trials[f"{view.id}{SEPARATOR}{trial_id}"] = trial.under(planned)
+            self.ended += [f"{view.id}{SEPARATOR}{trial_id}" for trial_id in view.ended]
+
+
+def _arm(study: str, arm: str) -> str:
+    return f"{study} · {arm}"
+
+
+def _names(views: Sequence[View]) -> list[str]:
+    """Studies by name; by name and id where names are the same."""
+    counts = Counter(view.study.name for view in views)
+    return [v.study.name if counts[v.study.name] == 1 else f"{v.study.name} ({v.id})" for v in views]
+
+
+def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
+    """The study that reports most, with the arms and seeds of all and the objectives of the first.
+
+    Nobody submitted it, so it is not checked: it may have more arms than a study may.
+    """
+    studies = [view.study for view in views]
+    richest = max(views, key=lambda view: len(view.metrics)).study
+    arms: list[Arm] = [
+        arm.model_copy(
+            update={
+                "name": _arm(name, arm.name),
+                # What the study sets for all its arms, the merged one may set otherwise.
+                "model": {**study.model.model_dump(by_alias=True, exclude={"name"}), **arm.model}
+                if study.model.name == richest.model.name
+                else {},
+                "training": {**study.training.model_dump(by_alias=True), **arm.training},
+            }
+        )
+        for study, name in zip(studies, names, strict=True)
+        for arm in study.arms
+    ]
+    seeds = list(dict.fromkeys(seed for study in studies for seed in study.seeds))
+    update = {"name": " and ".join(names), "arms": arms, "seeds": seeds, "objectives": studies[0].objectives}
+    return richest.model_copy(update=update)

@@ -1,0 +1,89 @@
+"""What several readers select from a view: counts, progress, what was lost, what it cost, what varies."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from service.contract.wire.events import StudyState, TrialState
+from service.views.view import View
+
+OVER = (TrialState.FINISHED, TrialState.FAILED)
+
+
+class Counts(NamedTuple):
+    """`planned` counts all trials; `collapsed` are finished ones whose code carries nothing."""
+
+    planned: int
+    running: int
+    finished: int
+    failed: int
+    stopped: int
+    collapsed: int
+
+
+def counts(view: View, arm: str | None = None) -> Counts:
+    """Of all trials, or of one arm's."""
+    chosen = [trial for trial in view.trials.values() if arm is None or trial.planned.arm == arm]
+    states = [trial.state for trial in chosen]
+    return Counts(
+        planned=len(chosen),
+        running=states.count(TrialState.RUNNING),
+        finished=states.count(TrialState.FINISHED),
+        failed=states.count(TrialState.FAILED),
+        stopped=states.count(TrialState.STOPPED),
+        collapsed=sum(trial.collapsed for trial in chosen),
+    )
+
+
+def progress(view: View, arm: str | None = None) -> float:
+    """Share of the work that is done, 0 to 1."""
+    done = [trial.done for trial in view.trials.values() if arm is None or trial.planned.arm == arm]
+    return sum(done) / len(done)
+
+
+def eta_seconds(view: View) -> float | None:
+    return time_left(view.state, view.started_at, progress(view), datetime.now(UTC))
+
+
+def time_left(state: StudyState, started_at: str | None, done: float, now: datetime) -> float | None:
+    """Seconds, if it goes on as it did; none before anything was reported."""
+    if state is not StudyState.RUNNING or started_at is None or done <= 0:
+        return None
+    elapsed = (now - datetime.fromisoformat(started_at)).total_seconds()
+    return elapsed * (1 - done) / done
+
+
+def lost_seeds(view: View) -> set[tuple[str, int]]:
+    """(arm, seed) whose trials are all over and none of which counts: failed or collapsed."""
+    alive = {(t.planned.arm, t.planned.seed) for t in view.trials.values() if t.state not in OVER or t.counts_for_front}
+    return {(t.planned.arm, t.planned.seed) for t in view.trials.values()} - alive
+
+
+def training_seconds(view: View) -> dict[str, float]:
+    """Of each arm, all its trials together."""
+    seconds = {arm.name: 0.0 for arm in view.study.arms}
+    for trial in view.trials.values():
+        seconds[trial.planned.arm] += trial.training_seconds or 0.0
+    return seconds
+
+
+def varied_by_arm(view: View) -> dict[str, set[str]]:
+    """The configuration keys that differ between the trials of each arm."""
+    return view.memo("varied keys", lambda: _varied_by_arm(view))
+
+
+def _varied_by_arm(view: View) -> dict[str, set[str]]:
+    first: dict[str, dict[str, object]] = {}
+    varied: dict[str, set[str]] = {arm.name: set() for arm in view.study.arms}
+    for trial in view.trials.values():
+        arm, config = trial.planned.arm, trial.planned.config
+        seen, differ = first.setdefault(arm, dict(config)), varied[arm]
+        for key, value in config.items():
+            if key not in differ and seen.setdefault(key, value) != value:
+                differ.add(key)
+    return varied
+
+
+def varied_keys(view: View, arm: str) -> set[str]:
+    return varied_by_arm(view)[arm]

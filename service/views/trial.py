@@ -1,0 +1,53 @@
+"""One trial as the log tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from service.contract.metrics import EPOCH, SECONDS
+from service.contract.study import outcomes
+from service.contract.study.expansion import PlannedTrial, Slot
+from service.contract.wire.events import LOG_LINES, Metrics, TrialState
+
+
+@dataclass
+class TrialView:
+    """What was planned, what it reported, and how it ended."""
+
+    planned: PlannedTrial | Slot
+    state: TrialState = TrialState.PLANNED
+    reason: str | None = None
+    host: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    metrics: Metrics = field(default_factory=dict)
+    reports: list[Metrics] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)  # the last lines
+
+    @property
+    def collapsed(self) -> bool:
+        """The code carries nothing, now that training is over."""
+        return self.state is TrialState.FINISHED and outcomes.collapsed(self.metrics)
+
+    @property
+    def training_seconds(self) -> float | None:
+        return self.metrics.get(SECONDS)
+
+    @property
+    def counts_for_front(self) -> bool:
+        return bool(self.metrics) and self.state is not TrialState.FAILED and not self.collapsed
+
+    def keep_log(self, lines: list[str] | None) -> None:
+        if lines:
+            self.log = [*self.log, *lines][-LOG_LINES:]
+
+    def under(self, planned: PlannedTrial | Slot) -> TrialView:
+        """The same trial under another plan: another arm's name."""
+        return replace(self, planned=planned)
+
+    @property
+    def done(self) -> float:
+        """Share of this trial that needs no more work, 0 to 1."""
+        if self.state.is_over():
+            return 1.0
+        return min(1.0, (self.metrics.get(EPOCH) or 0.0) / self.planned.training.epochs)

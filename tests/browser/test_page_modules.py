@@ -1,0 +1,290 @@
+"""The parts of the pages by themselves: tables, the open trial, what a study says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from service.contract.metrics import described
+from tests.browser.pages import needs_chromium
+from tests.browser.stage import play
+
+pytestmark = needs_chromium
+
+OBJECTIVES = [{"metric": "i_xz_bits", "goal": "minimize"}, {"metric": "i_zy_bits", "goal": "maximize"}]
+NAMES = ["epoch", "seconds", "i_xz_bits", "i_zy_bits", "accuracy", "test_examples"]
+ROWS = [dict(described(name)._asdict()) for name in NAMES]
+TRIAL: dict[str, Any] = {
+    **{"id": "t1", "arm": "a", "seed": 3, "state": "finished", "reason": None, "collapsed": False, "on_front": True},
+    "config": {"weighting.beta": 0.01, "training.epochs": 40},
+    "metrics": {"epoch": 3, "i_xz_bits": 2.0, "accuracy": 0.9, "test_examples": 359},
+    "intervals": {"accuracy": [0.9, 0.94]},
+    **{"training_seconds": 75.0, "started_at": None, "ended_at": None, "host": "h"},
+}
+# What a study's page hands to its parts.
+SCENE = """
+  const metrics = new Map(rows.map((row) => [row.name, row]));
+  const looks = [{ name: "a", colour: "red", symbol: "circle" }, { name: "b", colour: "blue", symbol: "square" }];
+  const study = { id: "s", name: "n", arms: looks, spec: { objectives }, metrics: rows, figures: [] };
+  const page = document.getElementById("page");
+  const cells = (row) => [...row.children].map((cell) => cell.textContent);
+"""
+
+
+def scene(page: Page, script: str, argument: Any = None) -> Any:
+    whole = f"async (stage, [rows, objectives, argument]) => {{ {SCENE} {script} }}"
+    return play(page, whole, [ROWS, OBJECTIVES, argument])
+
+
+def test_the_columns_of_trials_say_what_they_are(stage: Page) -> None:
+    trials = [
+        TRIAL,
+        {**TRIAL, "state": "running", "metrics": {"epoch": 7}, "on_front": False, "host": None},
+        {**TRIAL, "state": "running", "metrics": {}, "training_seconds": None},
+        {**TRIAL, "collapsed": True, "metrics": {"accuracy": 0.0, "test_examples": 0}},
+    ]
+    script = """const { TrialColumns } = await load("pages/trial-columns");
+      const offer = new TrialColumns(metrics, objectives);
+      const config = ["weighting.beta", "training.epochs", "c", "d", "e"];
+      const { columns, usual } = offer.of({ config, varied: config });
+      const text = (name) => argument.map((trial) => columns.find((each) => each.name === name).text(trial));
+      const names = columns.map(({ name, label }) => [name, label]);
+      return [names, usual, Object.fromEntries(columns.map(({ name }) => [name, text(name)]))];"""
+    names, usual, texts = scene(stage, script, trials)
+    labels = dict(names)
+    assert (
+        labels["weighting.beta"] == "β" and labels["accuracy"] == "Accuracy" and labels["i_xz_bits"] == "I(X;Z) [bits]"
+    )
+    assert "seconds" not in labels, "the training time of a trial stands there already"
+    measured = ["i_xz_bits", "i_zy_bits", "accuracy"]
+    varied = ["weighting.beta", "training.epochs", "c", "d"]
+    assert usual == [*varied, "seed", "state", *measured, "training_seconds", "on_front"]
+    assert texts["state"] == ["finished", "running, epoch 7", "running", "finished, collapsed"]
+    assert texts["accuracy"] == ["0.900", "–", "–", "0"]
+    assert texts["test_examples"] == ["359", "–", "–", "0"] and texts["epoch"] == ["3", "7", "–", "–"]
+    assert texts["on_front"] == ["yes", "", "yes", "yes"] and texts["host"] == ["h", "", "h", "h"]
+    assert texts["training_seconds"] == ["1 m 15 s", "1 m 15 s", "–", "1 m 15 s"]
+    assert texts["weighting.beta"] == ["0.01"] * 4 and texts["c"] == ["–"] * 4
+
+
+def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:
+    script = """const { ColumnMenu } = await load("pages/columns");
+      const seen = [];
+      const menu = new ColumnMenu(["c"], () => seen.push([...menu.chosen]));
+      page.replaceChildren(menu.element);
+      const columns = ["a", "b", "c"].map((name) => ({ name, label: name }));
+      menu.offer(columns, ["a", "b"]);
+      const boxes = () => [...menu.items.querySelectorAll("input")];
+      const ticked = boxes().map((box) => box.checked);
+      boxes()[0].click();
+      boxes()[2].click();
+      boxes()[1].click();
+      boxes()[2].click();
+      menu.items.querySelector("button").click();
+      const same = boxes()[0];
+      menu.offer(columns, ["a", "b"]);
+      const kept = boxes()[0] === same;
+      menu.offer(columns.slice(1), ["b"]);
+      return [ticked, seen, kept, boxes().length];"""
+    ticked, seen, kept, offered = scene(stage, script)
+    assert ticked == [False, False, True]
+    assert seen == [["a", "c"], ["a"], [], ["a", "b", "c"], []]
+    assert kept and offered == 2
+
+
+def arm(name: str, **changed: Any) -> dict[str, Any]:
+    counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
+    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0}
+    return {"name": name, "counts": counts, "hypervolume": {"mean": 30.0, "half_width": 2.0}, **rest, **changed}
+
+
+def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
+    pair = {"ratio": {"mean": 0.5, "half_width": 0.1}, "difference": {"mean": -1.0}, "p_value": 0.01, "seeds": 3}
+    comparison: dict[str, Any] = {
+        **{"seeds": 3, "baseline": "a", "verdict": "v"},
+        "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],
+        "arms": [arm("a"), arm("b", counts={**arm("b")["counts"], "failed": 1}, front_share=None)],
+        "pairs": [{**pair, "arm": "b", "shown": True, "words": "half of it"}],
+    }
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const table = new ArmsTable(looks, objectives, metrics);
+      const [first, second] = argument;
+      table.show(first);
+      const made = [...table.body.children];
+      const before = [made.map(cells), made.map((row) => row.children[2].className), table.note.textContent,
+        table.against.textContent, made.map((row) => row.children[5].title)];
+      table.show(second);
+      const kept = table.body.children[0] === made[1];
+      return [before, kept, cells(table.body.children[0])[5], table.note.textContent, table.against.textContent];"""
+    alone = {**comparison, "seeds": 1, "baseline": None, "pairs": [], "arms": comparison["arms"][1:]}
+    before, kept, against, note, head = scene(stage, script, [comparison, alone])
+    shared = ["30.0 ± 2.0", "–", "–", "0.500", "1 m 01 s"]
+    assert before[0] == [
+        ["a", "5/6", "0", "2", shared[0], "baseline", *shared[1:], "25 %"],
+        ["b", "5/6", "1", "2", shared[0], "50 % ± 10, less", *shared[1:], "–"],
+    ]
+    assert before[1] == ["num", "num bad"] and before[4] == ["", "Half of it"]
+    assert before[2] == "hypervolume: mean ± 95 % over 3 seeds, reference point I(X;Z) 32, own 0.5"
+    assert (before[3], kept, against, head) == ("Against a", True, "–", "Against")
+    assert note.startswith("hypervolume: one seed, no interval")
+
+
+def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Page) -> None:
+    script = """const { StudyHead } = await load("pages/study-head");
+      const counts = { planned: 6, running: 2, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
+      const at = { started_at: null, ended_at: null, eta_seconds: null, queue_position: null, progress: 0.5 };
+      const base = { ...study, ...at, counts, reason: null, state: "queued" };
+      const head = new StudyHead(base);
+      const announce = document.getElementById("announce");
+      const seen = ["queued", "running", "cancelled", "failed", "finished"].map((state) => {
+        announce.textContent = "";
+        head.show({ ...base, state, reason: state === "failed" ? "it broke" : null });
+        const said = announce.textContent;
+        announce.textContent = "";
+        head.show({ ...base, state });
+        return [state, head.cancel.hidden, head.remove.hidden, said, announce.textContent, document.title,
+          head.counters.textContent];
+      });
+      head.show({ ...base, reason: "it broke" });
+      return [seen, head.reason.textContent];"""
+    seen, reason = scene(stage, script)
+    assert [each[:3] for each in seen] == [
+        *(["queued", False, True], ["running", False, True], ["cancelled", True, False]),
+        *(["failed", True, False], ["finished", True, False]),
+    ]
+    assert [each[3] for each in seen][1:3] == [
+        "The study is running 3/6.",
+        "The study is cancelled, 3 of 6 trials finished.",
+    ]
+    assert {each[4] for each in seen} == {""}, "said once"
+    assert [each[5] for each in seen][:3] == [f"{s} · n – Paretoscope" for s in ("queued", "3/6", "cancelled")]
+    assert [each[6] for each in seen][:3] == ["1 failed", "2 running · 1 failed", "1 failed"]
+    assert reason == "It broke"
+
+
+def test_an_open_trial_shows_its_numbers_its_files_and_its_log(stage: Page) -> None:
+    opened = {**TRIAL, "reports": [], "log": ["one", "two"], "artifacts": {"checkpoint": 1_234_567}}
+    script = """const { TrialDrawer } = await load("pages/trial-drawer");
+      window.Plotly ??= { react: async () => {} };
+      const closed = [];
+      const drawer = new TrialDrawer(study, metrics, () => closed.push(drawer.trial));
+      const opener = document.createElement("button");
+      page.replaceChildren(opener, drawer.element);
+      opener.focus();
+      stage.answers["/api/studies/s/trials/t1"] = argument;
+      drawer.open("t1");
+      await Promise.race([drawer.refresh(), stage.settle()]);
+      const facts = Object.fromEntries([...drawer.facts.querySelectorAll("dt")].map((dt) =>
+        [dt.textContent, dt.nextElementSibling.textContent]));
+      const link = drawer.links.querySelector("a[download]");
+      const copy = drawer.links.querySelector("a").getAttribute("href");
+      const seen = [facts, drawer.state.textContent, drawer.state.className, link.textContent,
+        link.getAttribute("href"), copy, drawer.log.textContent, location.search];
+      argument.state = "failed"; argument.reason = "NaN"; argument.on_front = false; argument.log = [];
+      argument.artifacts = { checkpoint: 56_700 };
+      await Promise.race([drawer.refresh(), stage.settle()]);
+      const later = [drawer.state.textContent, drawer.state.className, drawer.log.textContent,
+        drawer.links.textContent];
+      argument.state = "finished"; argument.reason = null; argument.collapsed = true; argument.artifacts = {};
+      await Promise.race([drawer.refresh(), stage.settle()]);
+      later.push(drawer.state.textContent, drawer.links.textContent);
+      drawer.close();
+      return [seen, later, closed, drawer.element.hidden, location.search, document.activeElement === opener];"""
+    seen, later, closed, hidden, search, focused = scene(stage, script, opened)
+    facts, state, kind, weights, file, copy, log, address = seen
+    assert facts["accuracy"] == "0.900 (0.900 … 0.940)" and facts["I(X;Z) [bits]"] == "2.00"
+    assert (facts["epoch"], facts["weighting.beta"], facts["training time"]) == ("3", "0.01", "1 m 15 s")
+    assert (facts["trial"], facts["host"], facts["started"]) == ("t1", "h", "–")
+    assert (state, kind, log, address) == ("finished, on the front", "", "one\ntwo", "?trial=t1")
+    assert weights == "Weights (safetensors, 1.23 MB)" and file == "/api/studies/s/trials/t1/checkpoint"
+    assert copy == "/new?from=s&trial=t1"
+    assert later[:2] == ["failed: NaN", "bad"] and later[2] == "Nothing was logged."
+    assert later[3].endswith("Weights (safetensors, 56.7 kB)")
+    assert later[4].startswith("finished, collapsed: its code carries less than ") and later[5].endswith(
+        "No checkpoint"
+    )
+    assert (closed, hidden, search, focused) == ([None], True, "", True)
+
+
+def test_a_trial_that_is_not_there_is_said_to_be_missing_and_a_loss_is_passed_on(stage: Page) -> None:
+    script = """const { TrialDrawer } = await load("pages/trial-drawer");
+      const drawer = new TrialDrawer(study, metrics, () => {});
+      page.replaceChildren(drawer.element);
+      await drawer.refresh();
+      const idle = stage.asked.length;
+      drawer.open("gone");
+      await drawer.refresh();
+      const missing = [drawer.heading.textContent, drawer.state.textContent];
+      stage.answers["/api/studies/s/trials/gone"] = () => Response.json({}, { status: 500 });
+      const lost = await drawer.refresh().then(() => "kept", (error) => error.message);
+      drawer.close();
+      return [idle, missing, lost];"""
+    idle, (heading, state), lost = scene(stage, script)
+    assert (idle, heading, lost) == (0, "There is no such trial", "The service answered 500.")
+    assert state == "nothing at /api/studies/s/trials/gone"
+
+
+def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -> None:
+    script = """const { TrialsTable } = await load("pages/trials-table");
+      const { Brush } = await load("figures/brush");
+      const brush = new Brush();
+      const picked = [];
+      let asks = 0;
+      const reader = { onPick: (trial) => picked.push(trial), onChange: () => (asks += 1), brush };
+      const table = new TrialsTable(study, metrics, reader);
+      page.replaceChildren(table.element);
+      const trials = ["t1", "t2", "t3"].map((id) => ({ ...argument, id }));
+      const answer = { trials, next: null, total: 3, columns: { config: [], varied: [] } };
+      stage.answers["/api/studies/s/trials"] = answer;
+      const empty = table.neighbour(1);
+      await table.refresh();
+      const steps = [table.neighbour(1)];
+      table.select("t2");
+      steps.push(table.neighbour(1), table.neighbour(-1));
+      table.select("t3");
+      steps.push(table.neighbour(1));
+      table.select("elsewhere");
+      steps.push(table.neighbour(-1));
+      table.select("t2");
+      const marked = table.rows.map((row) => row.getAttribute("aria-selected"));
+      table.rows[0].querySelector("button").click();
+      const many = Array.from({ length: 301 }, (_, i) => `t${i}`);
+      brush.set(many);
+      const before = asks;
+      table.filterBrushed();
+      await table.refresh();
+      const { path } = stage.asked.at(-1);
+      const sent = new URL(path, location.origin).searchParams.getAll("trial").length;
+      Object.assign(answer, { total: 5, next: "x" });
+      await table.refresh();
+      const cut = [table.count.textContent, table.more.hidden];
+      brush.set(null);
+      const label = table.brushedLabel.hidden;
+      await table.refresh();
+      const now = [stage.asked.at(-1).path, table.count.textContent];
+      return [empty, steps, marked, picked, asks - before, sent, cut, label, ...now];"""
+    empty, steps, marked, picked, asks, sent, cut, label, path, count = scene(stage, script, TRIAL)
+    assert (empty, steps) == (None, ["t1", "t3", "t1", None, "t1"])
+    assert marked == [None, "true", None] and picked == ["t1"]
+    assert (asks, sent) == (2, 300) and cut == ["of the first 300 selected: first 3 of 5 trials", False]
+    assert (label, path, count) == (True, "/api/studies/s/trials?limit=100", "first 3 of 5 trials")
+
+
+def test_attacks_and_models_that_differ_are_named(stage: Page) -> None:
+    script = """const { differenceWords } = await load("pages/differences");
+      return argument.map((specs) => differenceWords(specs.map((spec) => ({ objectives, ...spec }))));"""
+    attacks = {"evaluation": {"attacks": [{"name": "pgd", "label": "weak"}, {"name": "fgsm", "label": None}]}}
+    turned = {"evaluation": {"attacks": [{"name": "fgsm"}, {"name": "pgd", "label": "weak"}]}}
+    cases = [
+        [{}, attacks],
+        [attacks, turned],
+        [{"model": {"name": "mlp", "latent": 4}}, {"model": {"name": "cnn", "latent": 8}}],
+        [{"training": {"l1": 0}}, {"training": {"l1": None}}, {"training": {"l1": 0}}],
+    ]
+    assert scene(stage, script, cases) == [
+        "These studies differ in attacks: none, fgsm and weak.",
+        "",
+        "These studies differ in model: mlp, cnn.",
+        "These studies differ in training: l1 0, none.",
+    ]

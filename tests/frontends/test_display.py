@@ -1,0 +1,135 @@
+"""Tables, bars and sizes of the terminal, by value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from frontends.cli.display import comparison_table, objectives_line, progress_view, size, studies_table
+
+
+def drawn(view: RenderableType, width: int = 100, colours: bool = False) -> str:
+    console = Console(width=width, color_system="truecolor" if colours else None, force_terminal=colours)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
+
+
+def lines(view: RenderableType, width: int = 100) -> list[str]:
+    return [" ".join(line.split()) for line in drawn(view, width).splitlines()]
+
+
+def counts(**given: int) -> dict[str, int]:
+    return {"planned": 4, "running": 0, "finished": 0, "failed": 0, "collapsed": 0, **given}
+
+
+STUDY: dict[str, Any] = {
+    "id": "s0123456789",
+    "name": "a study",
+    "state": "running",
+    "eta_seconds": 192.0,
+    "progress": 0.425,
+    "counts": counts(planned=1200, finished=500, failed=2),
+    "arms": [
+        {"name": "manual β", "counts": counts(finished=2, failed=1), "progress": 0.5, "hypervolume": 65.312},
+        {"name": "MIB", "counts": counts(), "progress": 0.0, "hypervolume": None},
+    ],
+}
+COMPARISON: dict[str, Any] = {
+    "seeds": 3,
+    "objectives": [
+        {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.04},
+        {"metric": "i_zy_bits", "goal": "maximize", "reference": 1.234e-5},
+    ],
+    "arms": [
+        {
+            "name": "manual β",
+            "counts": counts(finished=2, failed=1, collapsed=3),
+            "hypervolume": {"mean": 65.312, "half_width": 2.4},
+            "front_share": 0.884,
+            "best": {"accuracy": 0.92},
+            "training_seconds": 192.4,
+        },
+        {
+            "name": "MIB",
+            "counts": counts(),
+            "hypervolume": {"mean": None, "half_width": None},
+            "front_share": 0.001,
+            "best": {},
+            "training_seconds": 0.0,
+        },
+    ],
+}
+
+
+def test_a_study_is_a_row() -> None:
+    assert lines(studies_table([STUDY]))[1] == "s0123456789 a study running 500/1200 2 43 %"
+
+
+def test_progress_counts_ended_trials_and_names_failures() -> None:
+    head, first, second = lines(progress_view(STUDY, 100))
+    assert head == "a study running · 3 m 12 s left"
+    assert first.startswith("manual β ━") and first.endswith("3/4 trials · 1 failed · hypervolume 65.3")
+    assert second == "MIB 0/4 trials · hypervolume –", "a bar that has not begun is blank without colours"
+
+
+@pytest.mark.parametrize(
+    ("change", "head"),
+    [
+        ({"state": "finished", "eta_seconds": None}, "a study finished"),
+        ({"state": "queued", "eta_seconds": None, "queue_position": 3}, "a study queued, place 3 in the queue"),
+        ({"state": "queued", "eta_seconds": None, "queue_position": None}, "a study queued"),
+        ({"state": "running", "eta_seconds": 0.0, "queue_position": 3}, "a study running · 0 s left"),
+    ],
+)
+def test_the_head_says_state_place_and_time_left(change: dict[str, Any], head: str) -> None:
+    assert lines(progress_view({**STUDY, **change}, 100))[0] == head
+
+
+def test_a_narrow_terminal_gets_no_bars() -> None:
+    assert "━" in drawn(progress_view(STUDY, 80), 80)
+    narrow = drawn(progress_view(STUDY, 60), 60)
+    assert "━" not in narrow and "3/4 trials · 1 failed" in narrow
+
+
+def test_a_bar_needs_eight_columns_beside_the_longest_name_and_takes_at_most_thirty() -> None:
+    def bar(width: int) -> int:
+        study = {**STUDY, "arms": [{**STUDY["arms"][0], "progress": 1.0}, STUDY["arms"][1]]}
+        return drawn(progress_view(study, width), width).count("━")
+
+    assert [bar(width) for width in (69, 70, 71, 92, 93, 200)] == [0, 8, 9, 30, 30, 30]
+
+
+def test_a_bar_is_filled_by_the_progress_of_its_arm() -> None:
+    assert drawn(progress_view(STUDY, 100)).count("━") == 15, "half of thirty"
+
+
+def test_arms_have_the_colours_of_the_figures() -> None:
+    for view in (progress_view(STUDY, 100), comparison_table(COMPARISON)):
+        coloured = drawn(view, 120, colours=True)
+        assert "\x1b[38;2;0;114;178mmanual β" in coloured and "\x1b[38;2;213;94;0mMIB" in coloured
+
+
+def test_arms_are_compared_with_their_uncertainty() -> None:
+    head, first, second = lines(comparison_table(COMPARISON))
+    assert head == "arm trials failed collapsed hypervolume on front best acc. training"
+    assert first == "manual β 2/4 1 3 65.3 ± 2.4 88 % 0.920 3 m 12 s"
+    assert second == "MIB 0/4 0 0 – under 1 % – 0 s"
+
+
+def test_the_objectives_are_told_with_the_reference_point() -> None:
+    assert objectives_line(COMPARISON) == (
+        "Objectives: minimize i_xz_bits, maximize i_zy_bits. Hypervolume: mean ± 95 % interval over 3 seeds,"
+        " from the reference point (32, 1.23e−5)."
+    )
+    assert "Hypervolume: one seed, no interval, from" in objectives_line({**COMPARISON, "seeds": 1})
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(None, "–"), (512, "0.512 kB"), (66_812, "66.8 kB"), (1_000_000, "1.00 MB"), (54_900_000, "54.9 MB")],
+)
+def test_a_size_has_three_digits_and_its_unit(count: int | None, words: str) -> None:
+    assert size(count) == words

@@ -1,0 +1,97 @@
+"""The keeper of the service: how often it starts it again, and how it ends it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from frontends.cli import local
+from frontends.cli.local import ServiceKeeper
+from tests.frontends.test_local import Clock, Process
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(local, "time", clock)
+    return clock
+
+
+class Dying:
+    """A service that dies at once; so many seconds pass until it is started again."""
+
+    def __init__(self, clock: Clock, *seconds: float) -> None:
+        self.clock, self.seconds, self.started = clock, list(seconds), 0
+
+    def __call__(self) -> Process:
+        self.started += 1
+        process = Process()
+        process.code = 1
+        if self.seconds:
+            self.clock.now += self.seconds.pop(0)
+        return process
+
+
+def kept(home: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock, *seconds: float) -> tuple[ServiceKeeper, Dying]:
+    (home / "service.log").write_text("".join(f"line {i}\n" for i in range(20)))
+    keeper, dying = ServiceKeeper({}, home, {}), Dying(clock, *seconds)
+    monkeypatch.setattr(keeper, "_start", dying)
+    keeper.run()
+    return keeper, dying
+
+
+def test_six_ends_in_a_minute_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    keeper, dying = kept(tmp_path, monkeypatch, clock, *[11.9] * 5)
+    assert dying.started == 6
+    lines = [f"line {i}" for i in range(12, 20)]
+    assert keeper.given_up == "\n".join(["the service ended 6 times in a minute; its log ends:", *lines])
+
+
+def test_ends_that_lie_further_apart_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """One in a quarter of an hour, for a day, and then one that never comes up."""
+    keeper, dying = kept(tmp_path, monkeypatch, clock, *[900.0] * 100, *[12.1] * 100, 900.0, *[0.0] * 5)
+    assert dying.started == 201 + 6 and keeper.given_up is not None
+
+
+def test_a_keeper_that_is_ended_starts_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = ServiceKeeper({}, tmp_path, {})
+    started: list[int] = []
+
+    def start() -> Process:
+        started.append(1)
+        keeper._ending.set()
+        process = Process()
+        process.code = 0
+        return process
+
+    monkeypatch.setattr(keeper, "_start", start)
+    keeper.run()
+    assert (started, keeper.given_up) == ([1], None)
+
+
+DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def deaf() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"deaf\n"
+        yield process
+        process.kill()
+
+
+def test_a_service_that_does_not_end_is_killed(deaf: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, waited = deaf.wait, list[float | None]()
+
+    def wait(timeout: float | None = None) -> int:
+        waited.append(timeout)
+        return plain(timeout=0.01 if len(waited) == 1 else timeout)
+
+    monkeypatch.setattr(deaf, "wait", wait)
+    ServiceKeeper._end_process(deaf)
+    assert (deaf.returncode, waited) == (-signal.SIGKILL, [10, 5])

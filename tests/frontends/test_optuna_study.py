@@ -1,0 +1,126 @@
+"""Trials as Optuna has them, one by one and by value."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+
+from frontends.cli.optuna_study import constants, distribution_of, frozen, moment, parameters, write_storage
+from frontends.client import ClientError
+
+METRICS = ["i_xz_bits", "accuracy"]
+FINISHED: dict[str, Any] = {
+    "id": "t1",
+    "arm": "manual β",
+    "seed": 0,
+    "state": "finished",
+    "reason": None,
+    "on_front": False,
+    "collapsed": False,
+    "host": None,
+    "config": {"weighting.beta": 0.5, "model.widths": [8, 4]},
+    "metrics": {"i_xz_bits": 2.0, "accuracy": 0.5},
+    "reports": [{"epoch": 1, "accuracy": 0.25}, {"epoch": 2, "accuracy": 0.5}],
+    "started_at": "2026-01-02T20:00:00+00:00",
+    "ended_at": "2026-01-02T21:30:00+00:00",
+}
+SPACES = parameters([FINISHED, {"arm": "MIB", "config": {"weighting.beta": 5.0, "model.widths": [8]}}])
+
+
+def made(**change: Any) -> Any:
+    return frozen({**FINISHED, **change}, SPACES, METRICS)
+
+
+def test_an_objective_of_zero_is_an_objective() -> None:
+    trial = made(metrics={"i_xz_bits": 0.0, "accuracy": 0.5})
+    assert trial.state == TrialState.COMPLETE and trial.values == [0.0, 0.5]
+
+
+def test_a_trial_begins_and_ends_when_ours_did() -> None:
+    trial = made()
+    assert trial.datetime_start == moment("2026-01-02T20:00:00+00:00")
+    assert (trial.datetime_complete - trial.datetime_start).total_seconds() == 5400
+    before = datetime.now()
+    assert before <= made(ended_at=None).datetime_complete <= datetime.now(), "it has not ended: now"
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ({}, None),
+        ({"reason": "tried twice"}, "tried twice"),
+        ({"state": "stopped"}, "was stopped when it was exported"),
+        ({"state": "running"}, "was running when it was exported"),
+        ({"state": "failed", "reason": "loss became non-finite"}, "loss became non-finite"),
+        ({"metrics": {"i_xz_bits": 2.0}}, "was finished when it was exported"),
+    ],
+)
+def test_a_note_says_why_a_trial_is_not_complete(change: dict[str, Any], note: str | None) -> None:
+    trial = made(**change)
+    assert trial.user_attrs.get("note") == note
+    complete = change.get("state", "finished") == "finished" and "metrics" not in change
+    assert trial.state == (TrialState.COMPLETE if complete else TrialState.FAIL)
+    assert trial.values == ([2.0, 0.5] if complete else None)
+
+
+def test_what_optuna_has_no_field_for_is_kept_beside_and_what_is_open_is_not() -> None:
+    assert made(host="node", on_front=True, collapsed=True).user_attrs == {
+        "trial": "t1",
+        "arm": "manual β",
+        "seed": 0,
+        "state": "finished",
+        "on_front": True,
+        "collapsed": True,
+        "host": "node",
+        "metrics": {"i_xz_bits": 2.0, "accuracy": 0.5},
+        "learning_curve": {"epoch": [1, 2], "accuracy": [0.25, 0.5]},
+    }
+    plain = made().user_attrs
+    assert "host" not in plain and (plain["on_front"], plain["collapsed"]) == (False, False)
+    assert [made(collapsed=yes).system_attrs["constraints"] for yes in (False, True)] == [[0.0], [1.0]]
+
+
+def test_a_list_is_a_category_and_the_arm_is_a_parameter() -> None:
+    assert made().params == {"arm": "manual β", "weighting.beta": 0.5, "model.widths": "[8, 4]"}
+    assert {
+        "arm": CategoricalDistribution(["manual β", "MIB"]),
+        "weighting.beta": FloatDistribution(0.5, 5.0),
+        "model.widths": CategoricalDistribution(["[8, 4]", "[8]"]),
+    } == SPACES
+
+
+def test_a_setting_that_one_trial_lacks_is_no_constant() -> None:
+    trials = [{"arm": "a", "config": {"x": 1, "y": 2}}, {"arm": "a", "config": {"x": 1}}]
+    assert constants(trials) == {"x": 1}
+    assert parameters(trials) == {"arm": CategoricalDistribution(["a"]), "y": IntDistribution(2, 2)}
+    assert parameters([]) == {}
+
+
+def test_a_space_is_logarithmic_from_a_ratio_above_twenty() -> None:
+    assert distribution_of([0.5, 10.0]) == FloatDistribution(0.5, 10.0)
+    assert distribution_of([0.5, 10.5]) == FloatDistribution(0.5, 10.5, log=True)
+    assert distribution_of([-1.0, 10.0]) == FloatDistribution(-1.0, 10.0)
+    assert distribution_of([1, 64, 8]) == IntDistribution(1, 64)
+    assert distribution_of([0.5, None]) == CategoricalDistribution([0.5, None])
+
+
+def test_a_folder_is_no_storage_and_an_empty_file_may_become_one(tmp_path: Path) -> None:
+    axes = [
+        {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.0},
+        {"metric": "accuracy", "goal": "maximize", "reference": 0.1},
+    ]
+    study = {"id": "s1", "name": "to go"}
+    trials = [FINISHED, {**FINISHED, "id": "t2", "state": "planned", "started_at": None, "reports": []}]
+    comparison = {"objectives": axes, "verdict": "one arm alone"}
+    whole = {"paretoscope": "0.1.0", "study": study, "comparison": comparison, "trials": trials}
+    with pytest.raises(ClientError, match="is not an SQLite database") as refused:
+        write_storage(whole, tmp_path, force=False)
+    assert refused.value.status == 422
+    file = tmp_path / "study.db"
+    file.touch()
+    assert write_storage(whole, file, force=False) == (1, 1)

@@ -1,0 +1,170 @@
+"""`up` and `demo` as processes: busy ports, Ctrl-C, a study that does not finish."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from frontends.cli import local
+from frontends.cli.local import LocalError, ServiceKeeper, choose_port
+from frontends.cli.local_ray import processes_of
+from tests.frontends.command_line import run
+from tests.frontends.conftest import TOKEN
+from tests.processes import BIN, Running, answers, environment, free_port, short_home, until
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """As from a terminal: Ctrl-C reaches it also where the tests themselves run in the background, deaf to it."""
+    command = [str(BIN / "paretoscope"), *arguments]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=100)
+
+
+def line_of(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_a_busy_port_is_told_before_anything_starts(service: Running, tmp_path: Path) -> None:
+    """The port of another Paretoscope, whose answers would look like ours."""
+    port = service.url.rpartition(":")[2]
+    for command in ("up", "demo"):
+        answer = run(command, "--home", str(tmp_path), "--port", port, url=None)
+        assert (
+            answer.returncode == 1
+            and f"port {port} on 127.0.0.1 cannot be used: Address already in use" in answer.stderr
+        )
+        assert "ready" not in answer.stdout and not (tmp_path / "ray.log").exists()
+
+
+def test_without_a_port_it_is_8000_or_a_free_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        busy, free = taken.getsockname()[1], free_port()
+        assert local.PREFERRED_PORT == 8000
+        monkeypatch.setattr(local, "PREFERRED_PORT", free)
+        assert choose_port("127.0.0.1", None) == free
+        monkeypatch.setattr(local, "PREFERRED_PORT", busy)
+        assert choose_port("127.0.0.1", None) not in (busy, 0)
+        assert choose_port("127.0.0.1", free) == free
+        with pytest.raises(LocalError, match=f"port {busy} on 127.0.0.1"):
+            choose_port("127.0.0.1", busy)
+
+
+def test_an_address_that_is_not_this_machines_is_told() -> None:
+    with pytest.raises(LocalError, match=r"^192\.0\.2\.1 cannot be used: "):
+        choose_port("192.0.2.1", None)
+
+
+def test_a_home_is_used_once_at_a_time(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)  # the weakest claim is enough
+        answer = run("up", "--home", str(tmp_path), "--port", str(free_port()), url=None)
+    assert answer.returncode == 1 and f"another paretoscope is using {tmp_path}" in answer.stderr
+
+
+def test_a_ray_that_does_not_start_is_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontends.cli.local_ray.DIE_WITH_PARENT", "raise SystemExit('no room for Ray here')")
+    answer = run("up", "--home", str(tmp_path), url=None)
+    assert answer.returncode == 1 and answer.stdout == ""
+    assert answer.stderr == "error: Ray ended with code 1:\nno room for Ray here\n"
+
+
+def keeper_of(home: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> ServiceKeeper:
+    """It keeps this piece of Python instead of the service."""
+    monkeypatch.setattr(local, "DIE_WITH_PARENT", code)
+    return ServiceKeeper(environment(), home, {"url": "http://127.0.0.1:9"})
+
+
+def test_a_service_that_cannot_run_is_given_up_with_the_end_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = keeper_of(tmp_path, monkeypatch, "raise SystemExit('the database is broken')")
+    keeper.start()
+    until(lambda: keeper.given_up, "the keeper gives up")
+    assert keeper.given_up == (
+        "the service ended 6 times in a minute; its log ends:\n" + "\n".join(["the database is broken"] * 6)
+    )
+    keeper.end()
+
+
+def starts(home: Path) -> int:
+    return (home / "service.log").read_text().count("up\n") if (home / "service.log").is_file() else 0
+
+
+def has_started(home: Path, times: int) -> bool:
+    return starts(home) == times
+
+
+def test_a_service_that_dies_is_started_again_and_its_note_has_the_new_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = keeper_of(tmp_path, monkeypatch, "import time; print('up', flush=True); time.sleep(600)")
+    note = {}
+    keeper.start()
+    for count in (1, 2):
+        until(partial(has_started, tmp_path, count), "it runs")
+        note[count] = json.loads((tmp_path / "service.json").read_text())
+        if count == 1:
+            os.kill(note[1]["pid"], signal.SIGKILL)
+    assert note[1]["url"] == note[2]["url"] == "http://127.0.0.1:9"
+    assert note[1]["pid"] != note[2]["pid"] and keeper.given_up is None
+    keeper.end()
+    assert not keeper.is_alive() and not Path(f"/proc/{note[2]['pid']}").exists()
+
+
+def _ray_of(home: Path) -> int:
+    """The process that `ray start` became: the oldest of its family (numbers of processes begin anew at their end)."""
+    return min(processes_of(home / "ray"), key=lambda process: int(process.began)).pid
+
+
+def test_ctrl_c_ends_up_well() -> None:
+    options = ["--token", TOKEN, "--cpus", "1", "--port", str(free_port())]
+    with short_home() as home, started("up", "--json", "--home", str(home), *options) as process:
+        said = json.loads(line_of(process))
+        assert said == {"url": f"http://127.0.0.1:{options[-1]}", "home": str(home)}
+        assert answers(f"{said['url']}/readyz")
+        assert json.loads((home / "service.json").read_text())["url"] == said["url"]
+        assert b"--num-cpus=1\0" in Path(f"/proc/{_ray_of(home)}/cmdline").read_bytes()
+        for token, code in ((None, 401), (TOKEN, 200)):
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            assert httpx.get(f"{said['url']}/api/studies", headers=headers, trust_env=False).status_code == code
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        assert (process.returncode, out, err) == (0, b"", b"")
+        assert not answers(f"{said['url']}/healthz") and not (home / "service.json").exists()
+
+
+def test_a_demo_whose_study_is_cancelled_fails() -> None:
+    with short_home() as home:
+        port = free_port()
+        words = ["demo", "--exit", "--json", "--home", str(home), "--port", str(port), "--preset"]
+        with started(*words, "beta-vs-mib-digits") as process:
+            study = json.loads(line_of(process))["id"]
+            httpx.post(f"http://127.0.0.1:{port}/api/studies/{study}/cancel", trust_env=False).raise_for_status()
+            out, err = process.communicate(timeout=100)
+        last = json.loads(out.splitlines()[-1])
+        assert (process.returncode, last["study"]["state"], err) == (1, "cancelled", b"")
+        until(lambda: not answers(f"http://127.0.0.1:{port}/healthz"), "the service has ended")

@@ -1,0 +1,146 @@
+"""Every GET of the API on three played logs, and the OpenAPI schema, as they were when they were last looked at.
+
+`make goldens` writes them anew; the diff is then read like code. A file is an answer, with the study's id, times and
+version replaced by a word, and numbers to nine digits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.logs import play_all
+from tests.processes import Running, service_alone, short_home
+
+FOLDER = Path(__file__).parent / "answers"
+WRITE = os.environ.get("PARETOSCOPE_GOLDENS") == "write"
+TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)")
+# Whose numbers are clock times, bytes of a packed file, or a page with plotly.js in it: other tests look at them.
+NOT_KEPT = ("timeline", "report", "format=parquet", "artifacts", "checkpoint")
+VERSIONS = ("version", "paretoscope", "software", "paragraph", "bibtex")
+
+
+class Live:
+    def __init__(self, service: Running, studies: dict[str, str]) -> None:
+        self.service, self.studies = service, studies
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    with short_home() as home, service_alone(home) as service:
+        yield Live(service, play_all(service))
+
+
+def scrubbed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        kept = {key: "VERSION" if key in VERSIONS else scrubbed(inner, names) for key, inner in value.items()}
+        return {names.get(key, key): inner for key, inner in kept.items()}
+    if isinstance(value, list):
+        return [scrubbed(inner, names) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, str):
+        for study_id, name in names.items():
+            value = value.replace(study_id, name)
+        return TIME.sub("TIME", value)
+    return value
+
+
+def paths_of(live: Live, log: str) -> Iterator[str]:
+    """Every GET below a study, with what its query can ask for."""
+    study = f"/api/studies/{live.studies[log]}"
+    trial = live.service.get(f"{study}/trials", limit=1).json()["trials"][0]["id"]
+    figures = [figure["name"] for figure in live.service.get(study).json()["figures"]]
+    objectives = [o["metric"] for o in live.service.get(study).json()["spec"]["objectives"]]
+    yield study
+    yield f"{study}/trials"
+    yield f"{study}/trials?front=true&sort=-{objectives[1]}"
+    yield f"{study}/trials?state=finished&where=epoch>=3,seed=0&limit=2"
+    yield f"{study}/trials/{trial}"
+    yield f"{study}/front"
+    yield f"{study}/front?x=seconds&y={objectives[1]}"
+    yield f"{study}/comparison"
+    yield f"{study}/comparison?studies={live.studies['search']}"
+    yield f"{study}/events"
+    yield f"{study}/methods"
+    yield f"{study}/export?format=json"
+    yield f"{study}/export?format=csv"
+    yield f"{study}/export?format=csv&table=reports"
+    yield from (f"{study}/figures/{name}" for name in figures if name not in NOT_KEPT)
+    yield f"{study}/figures/pareto-front?studies={live.studies['search']}"
+
+
+def answered(live: Live, path: str) -> Any:
+    answer = live.service.get(path)
+    assert answer.status_code == 200, f"{path}: {answer.text}"
+    names = {study: f"STUDY-{log}" for log, study in live.studies.items()}
+    if "json" in answer.headers["content-type"]:
+        return scrubbed(answer.json(), names)
+    return [scrubbed(line, names) for line in answer.text.splitlines()]
+
+
+def same(found: Any, wanted: Any, at: str = "") -> list[str]:
+    """Where two answers differ, each place with both values."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        keys = dict.fromkeys([*wanted, *found])
+        return [d for k in keys for d in same(found.get(k, "absent"), wanted.get(k, "absent"), f"{at}.{k}")]
+    if isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        return [d for i, (a, b) in enumerate(zip(found, wanted, strict=True)) for d in same(a, b, f"{at}[{i}]")]
+    if isinstance(found, (int, float)) and isinstance(wanted, (int, float)) and type(found) is type(wanted):
+        return [] if found == pytest.approx(wanted, rel=1e-6, abs=1e-9) else [f"{at}: {wanted!r} -> {found!r}"]
+    return [] if found == wanted else [f"{at}: {wanted!r} -> {found!r}"]
+
+
+def check(name: str, found: Any) -> list[str]:
+    file = FOLDER / f"{name}.json"
+    if WRITE:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+        return []
+    if not file.is_file():
+        return [f"{name} has no golden: look at the answer, then `make goldens`"]
+    return [f"{name}{difference}" for difference in same(found, json.loads(file.read_text()))[:20]]
+
+
+def file_name(path: str, live: Live) -> str:
+    for log, study in live.studies.items():
+        path = path.replace(study, log)
+    last = path.removeprefix("/api/studies/")
+    last = re.sub(r"trials/t[0-9a-f]{12}", "trial", last)
+    return re.sub(r"[^a-z0-9/]+", "-", last).strip("-")
+
+
+@pytest.mark.parametrize("log", ["bottleneck", "multitask", "search"])
+def test_every_answer_about_a_study_is_as_it_was(live: Live, log: str) -> None:
+    paths = list(paths_of(live, log))
+    names = [file_name(path, live) if "/" in file_name(path, live) else f"{log}/study" for path in paths]
+    assert len(set(names)) == len(names)
+    differences = [d for path, name in zip(paths, names, strict=True) for d in check(name, answered(live, path))]
+    assert not differences, "\n".join(differences)
+
+
+def test_what_does_not_depend_on_a_study_is_as_it_was(live: Live) -> None:
+    shared = {
+        path.rpartition("/")[2]: path for path in ("/api/studies", "/api/catalog", "/api/figures", "/openapi.json")
+    }
+    differences = [d for name, path in shared.items() for d in check(name.removesuffix(".json"), answered(live, path))]
+    assert not differences, "\n".join(differences)
+
+
+def test_every_get_of_the_api_has_a_golden_or_a_reason(live: Live) -> None:
+    """A new address joins the goldens, or the list of those that are looked at elsewhere."""
+    operations = live.service.get("/openapi.json").json()["paths"]
+    gets = [
+        path for path, methods in operations.items() if "get" in methods and path.startswith("/api/studies/{study_id}")
+    ]
+    asked = "\n".join(re.sub(r"t[0-9a-f]{12}", "{trial_id}", path) for path in paths_of(live, "search"))
+    for path in gets:
+        pattern = re.escape(path).replace(r"\{study_id\}", r"\w+").replace(r"\{trial_id\}", r"\{trial_id\}")
+        pattern = pattern.replace(r"\{name\}", r"[\w-]+")
+        assert re.search(pattern + r"($|\?)", asked, re.MULTILINE) or any(word in path for word in NOT_KEPT), path

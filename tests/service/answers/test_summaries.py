@@ -1,0 +1,92 @@
+"""A study as lists and its page show it: how its hypervolume grew, how far each arm is, what each has won."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.answers.studies import SPARK_STEPS, spark, study_answer, study_summary
+from service.views.fold import StudyView
+from tests.service.studies import MIB, bits, bottleneck_of, event, play, tell
+
+GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1, 1.0]}}}
+OBJECTIVES = [
+    {"metric": "i_xz_bits", "goal": "minimize", "reference": 10.0},
+    {"metric": "i_zy_bits", "goal": "maximize", "reference": 0.0},
+]
+
+
+def grid(seeds: int = 1, **spec: object) -> StudyView:
+    return bottleneck_of(GRID, seeds=range(seeds), objectives=OBJECTIVES, **spec)
+
+
+def test_the_spark_grows_in_the_order_in_which_trials_ended() -> None:
+    view = grid()
+    first, second, third = view.trials
+    play(view, third, bits((9.0, 1.0)))  # (10 − 9) × 1
+    play(view, first, bits((8.0, 2.0)))  # (10 − 8) × 2, and it dominates the other
+    play(view, second, bits((1.0, 0.5)))  # (8 − 1) × 0.5 more
+    assert spark(view) == [0.0, 1.0, 4.0, 7.5]
+
+
+def test_the_spark_has_no_trial_that_still_runs_failed_or_collapsed() -> None:
+    view = grid(2)
+    ended, running, failed, collapsed, *_ = view.trials
+    play(view, running, bits((1.0, 3.0)), end="")
+    assert spark(view) == [], "nothing has ended"
+    play(view, failed, bits((1.0, 3.0)), end="trial_failed")
+    play(view, collapsed, bits((0.0, 3.0)))
+    assert spark(view) == []
+    play(view, ended, bits((9.0, 1.0)))
+    assert spark(view) == [0.0, 1.0]
+
+
+def test_the_spark_of_a_large_study_has_a_few_steps_and_ends_with_all_of_it() -> None:
+    view = grid(20)
+    for i, trial in enumerate(view.trials, 1):
+        play(view, trial, bits((9.0, i)))
+    heights = spark(view)
+    assert len(heights) == SPARK_STEPS + 1
+    assert (heights[0], heights[-1]) == (0.0, 60.0) and heights == sorted(heights)
+
+
+def test_the_spark_is_rounded_to_four_digits() -> None:
+    view = grid()
+    play(view, next(iter(view.trials)), bits((10.0 - 1 / 3, 1.0)))
+    assert spark(view) == [0.0, 0.3333]
+
+
+def test_each_arm_has_its_own_counts_progress_and_hypervolume() -> None:
+    view = bottleneck_of(GRID, MIB, seeds=(0,), objectives=OBJECTIVES, training={"epochs": 4})
+    first, second, _, mib = view.trials
+    play(view, first, bits((8.0, 2.0)))
+    play(view, second, bits((9.0, 3.0)), end="")
+    play(view, mib, bits((5.0, 1.0)), end="trial_failed")
+    grid_arm, mib_arm = study_summary(view).arms
+    assert (grid_arm.name, grid_arm.counts.planned, grid_arm.counts.finished, grid_arm.counts.running) == (
+        "grid",
+        3,
+        1,
+        1,
+    )
+    assert grid_arm.progress == pytest.approx((1 + 1 / 4) / 3)
+    assert grid_arm.hypervolume == pytest.approx(2 * 2 + 1 * 1), "a trial that runs counts with what it has"
+    assert (mib_arm.name, mib_arm.counts.failed, mib_arm.progress, mib_arm.hypervolume) == ("MIB", 1, 1.0, 0.0)
+    assert grid_arm.colour != mib_arm.colour and grid_arm.symbol != mib_arm.symbol
+
+
+def test_a_summary_is_made_anew_with_every_event() -> None:
+    view = grid()
+    trial = next(iter(view.trials))
+    tell(view, event("study_started", job="j"))
+    assert (study_summary(view).spark, study_summary(view).arms[0].counts.finished) == ([], 0)
+    play(view, trial, bits((9.0, 1.0)))
+    summary = study_summary(view)
+    assert (summary.spark, summary.arms[0].counts.finished, summary.last_seq) == ([0.0, 1.0], 1, view.seq)
+    tell(view, event("study_failed", reason="the disk is full"))
+    assert (study_summary(view).reason, study_summary(view).eta_seconds) == ("the disk is full", None)
+
+
+def test_a_study_says_what_it_was_asked_and_what_it_reports() -> None:
+    view = grid()
+    answer = study_answer(view)
+    assert answer.spec == view.spec and [row.name for row in answer.metrics] == view.study.metrics

@@ -1,0 +1,262 @@
+"""Each rule between the parts of a study, from both sides: a study that breaks it, and its neighbour that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from service.contract.study.parsing import check_study
+from service.contract.wire.errors import InvalidInput
+
+FIXED: dict[str, Any] = {"name": "fixed"}
+BOTTLENECK: dict[str, Any] = {"name": "bottleneck"}
+TASKS: dict[str, Any] = {"name": "multitask", "main": "left", "auxiliaries": ["right"]}
+THREE: dict[str, Any] = {"name": "multitask", "main": "class", "auxiliaries": ["rotation", "exemplar"]}
+OVERLAID: dict[str, Any] = {"name": "overlaid"}
+PGD: dict[str, Any] = {"attacks": [{"name": "pgd"}]}
+
+
+def arm(problem: dict[str, Any] = BOTTLENECK, weighting: dict[str, Any] = FIXED, **more: Any) -> dict[str, Any]:
+    return {"name": more.pop("name", "a"), "problem": problem, "weighting": weighting, **more}
+
+
+TOY = arm({"name": "toy"})
+VIB = arm()
+UNIFORM: dict[str, Any] = {"name": "uniform"}
+MIB: dict[str, Any] = {"name": "mib"}
+OPTUNA = {"name": "optuna", "trials": 4}
+RATED: dict[str, Any] = {"range": {"from": 0.1, "to": 1.0}}
+
+
+def goals(*metrics: str) -> list[dict[str, Any]]:
+    return [{"metric": metric, "goal": "maximize", "reference": 0.0} for metric in metrics]
+
+
+def details(*arms: dict[str, Any], **parts: Any) -> list[tuple[str, str]]:
+    """Paths and messages of what is refused; nothing when the study is taken."""
+    try:
+        check_study({"name": "s", "arms": list(arms), **parts})
+    except InvalidInput as error:
+        assert error.details and error.details[0].message in error.message
+        return [(detail.path, detail.message) for detail in error.details]
+    return []
+
+
+CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] = {
+    # what is refused: (path, words)…, the arms, the other parts
+    "an objective that one arm does not report": (
+        [("objectives[1].metric", ["'accuracy'", "arm 't' (problem toy)", "f1, f2"])],
+        [VIB, {**TOY, "name": "t"}],
+        {"objectives": goals("seconds", "accuracy")},
+    ),
+    "accuracy under an attack that is not made": (
+        [("objectives[0].metric", ["'robust_pgd'", "evaluation.attacks"])],
+        [VIB],
+        {"objectives": goals("robust_pgd", "accuracy")},
+    ),
+    "an estimate without its estimator": (
+        [("objectives[0].metric", ["i_xz_infonce_bits", "evaluation.estimators"])],
+        [VIB],
+        {"objectives": goals("i_xz_infonce_bits", "accuracy")},
+    ),
+    "few labels for a bottleneck": (
+        [("data.labels", ["train_fraction"])],
+        [VIB],
+        {"data": {"name": "digits", "labels": 100}},
+    ),
+    "attacks on a toy": (
+        [
+            ("evaluation.attacks", ["problem bottleneck in every arm", "'toy'", "arm 't'"]),
+        ],
+        [VIB, {**TOY, "name": "t"}],
+        {"evaluation": PGD, "objectives": goals("seconds", "epoch")},
+    ),
+    "estimators of a toy": (
+        [("evaluation.estimators", ["problem bottleneck in every arm", "'toy'"])],
+        [TOY],
+        {"evaluation": {"estimators": ["infonce"]}},
+    ),
+    "attacks on what has no pixels": (
+        [("evaluation.attacks", ["they need images", "'gaussian'"])],
+        [VIB],
+        {"evaluation": PGD, "data": {"name": "gaussian"}},
+    ),
+    "a latent map without a code": (
+        [("evaluation.latent_map", ["problem bottleneck", "'toy'"])],
+        [TOY],
+        {"evaluation": {"latent_map": {}}},
+    ),
+    "a latent map of a seed that is not there": (
+        [("evaluation.latent_map.seeds[1]", ["7 is not a seed", "0, 1"])],
+        [VIB],
+        {"evaluation": {"latent_map": {"seeds": [1, 7]}}, "seeds": [0, 1]},
+    ),
+    "a target rate without a rate": (
+        [("arms[1].weighting.name", ["target-rate", "'multitask'"])],
+        [arm(TASKS, UNIFORM), arm(TASKS, {"name": "target-rate"}, name="b")],
+        {"data": OVERLAID},
+    ),
+    "an automatic weighting without a rate": (
+        [("arms[0].problem.rate", ["no information term", "'mib'"])],
+        [arm({**BOTTLENECK, "rate": "none"}, MIB)],
+        {},
+    ),
+    "an automatic weighting where one of the rates is none": (
+        [("arms[0].problem.rate", ["no information term", "'target-rate'"])],
+        [arm({**BOTTLENECK, "rate": {"grid": ["vib", "none"]}}, {"name": "target-rate"})],
+        {},
+    ),
+    "a weight of no term": (
+        [("arms[0].weighting.weights.middle", ["'middle' is not a term of problem multitask", "left, right"])],
+        [arm(TASKS, {**FIXED, "weights": {"left": 1.0, "middle": 2.0}})],
+        {"data": OVERLAID},
+    ),
+    "one beta for three terms": (
+        [("arms[0].weighting.beta", ["second of two terms", "class, rotation, exemplar"])],
+        [arm(THREE, {**FIXED, "beta": 0.1})],
+        {},
+    ),
+    "a simplex and weights": (
+        [("arms[0].weighting.simplex", ["leave weights out", "got weights of left"])],
+        [arm(TASKS, {**FIXED, "simplex": 2, "weights": {"left": 1.0}})],
+        {"data": OVERLAID},
+    ),
+    "a simplex in a search": (
+        [("arms[0].weighting.simplex", ["simplex is a grid", "got simplex 2"])],
+        [arm(TASKS, {**FIXED, "simplex": 2}, search=OPTUNA, training={"learning_rate": RATED})],
+        {"data": OVERLAID},
+    ),
+    "blending without a validation split": (
+        [("arms[0].weighting.name", ["data.validation_fraction > 0", "0.0", "'digits'"])],
+        [arm(weighting={"name": "blending"})],
+        {},
+    ),
+    "blending on a toy": (
+        [("arms[0].weighting.name", ["validation split", "toy"])],
+        [arm({"name": "toy"}, {"name": "blending"})],
+        {"data": {"name": "digits", "validation_fraction": 0.2}},
+    ),
+    "feedback alignment of a toy": (
+        [("arms[1].training.feedback", ["model mlp", "problem 'toy'"])],
+        [TOY, {**TOY, "name": "b", "training": {"feedback": "dfa"}}],
+        {},
+    ),
+    "feedback alignment of a convolution": (
+        [("training.feedback", ["model mlp", "model 'cnn'"])],
+        [VIB],
+        {"training": {"feedback": "dfa"}, "model": {"name": "cnn"}},
+    ),
+    "feedback alignment and gradients to compare": (
+        [("arms[1].weighting.name", ["without a Gram matrix", "'mib'"])],
+        [VIB, arm(weighting=MIB, name="b")],
+        {"training": {"feedback": "dfa"}},
+    ),
+    "balance without hidden units": (
+        [("arms[0].training.balance", ["hidden units", "'mlp'", "'bottleneck'"])],
+        [arm(training={"balance": {}}, model={"widths": []})],
+        {},
+    ),
+    "balance of a toy for all": (
+        [("training.balance", ["hidden units", "'toy'"])],
+        [TOY],
+        {"training": {"balance": {}}},
+    ),
+    "a search with nothing to search": (
+        [("arms[0].search", ["something to search"])],
+        [arm(search=OPTUNA)],
+        {},
+    ),
+}
+
+TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "objectives that every arm reports": ([VIB, {**TOY, "name": "t"}], {"objectives": goals("seconds", "epoch")}),
+    "accuracy under an attack that is made": (
+        [VIB],
+        {"objectives": goals("robust_pgd", "accuracy"), "evaluation": PGD},
+    ),
+    "an estimate with its estimator": (
+        [VIB],
+        {"objectives": goals("i_xz_infonce_bits", "accuracy"), "evaluation": {"estimators": ["infonce"]}},
+    ),
+    "few labels for tasks": ([arm(THREE, UNIFORM)], {"data": {"name": "digits", "labels": 100}}),
+    "all labels for a bottleneck": ([VIB], {"data": {"name": "digits", "labels": None}}),
+    "attacks on a bottleneck of images": ([VIB], {"evaluation": PGD}),
+    "estimators of what has no pixels": (
+        [VIB],
+        {"evaluation": {"estimators": ["infonce"]}, "data": {"name": "gaussian"}},
+    ),
+    "a latent map where one arm has a code": (
+        [VIB, {**TOY, "name": "t"}],
+        {"evaluation": {"latent_map": {}}, "objectives": goals("seconds", "epoch")},
+    ),
+    "a latent map of seeds that are there": (
+        [VIB],
+        {"evaluation": {"latent_map": {"seeds": [1, 0]}}, "seeds": [0, 1]},
+    ),
+    "a target rate of a bottleneck": ([arm(weighting={"name": "target-rate"})], {}),
+    "weights by hand without a rate": (
+        [
+            arm({**BOTTLENECK, "rate": {"grid": ["vib", "none"]}}, FIXED),
+            arm({**BOTTLENECK, "rate": "none"}, UNIFORM, name="b"),
+        ],
+        {},
+    ),
+    "an automatic weighting of other rates": ([arm({**BOTTLENECK, "rate": {"grid": ["vib", "nib"]}}, MIB)], {}),
+    "weights of some terms": ([arm(TASKS, {**FIXED, "weights": {"right": 2.0}})], {"data": OVERLAID}),
+    "weights of three terms": ([arm(THREE, {**FIXED, "weights": {"exemplar": 2.0}})], {}),
+    "one beta for two terms": ([arm(TASKS, {**FIXED, "beta": 0.1})], {"data": OVERLAID}),
+    "a simplex of three terms": ([arm(THREE, {**FIXED, "simplex": 3})], {}),
+    "weights in a search": (
+        [arm(TASKS, {**FIXED, "weights": {"right": RATED}}, search=OPTUNA)],
+        {"data": OVERLAID},
+    ),
+    "blending with a validation split": (
+        [arm(weighting={"name": "blending"})],
+        {"data": {"name": "digits", "validation_fraction": 0.2}},
+    ),
+    "feedback alignment of an mlp": ([VIB, arm(weighting=UNIFORM, name="b")], {"training": {"feedback": "dfa"}}),
+    "an arm that goes back to backpropagation": (
+        [VIB, arm(weighting=MIB, name="b", training={"feedback": "backprop"})],
+        {"training": {"feedback": "dfa"}},
+    ),
+    "balance of hidden units": ([VIB], {"training": {"balance": {}}}),
+    "no balance where there is nothing to balance": (
+        [arm(training={"balance": None}, model={"widths": []}), arm(name="b")],
+        {"training": {"balance": {}}},
+    ),
+    "balance of a hidden code": (
+        [arm(TASKS, UNIFORM, training={"balance": {}}, model={"widths": []})],
+        {"data": OVERLAID},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_it_is_refused_with_path_rule_and_value_and_nothing_else_is(what: str) -> None:
+    expected, arms, parts = CASES[what]
+    found = details(*arms, **parts)
+    assert [path for path, _ in found] == [path for path, _ in expected], found
+    for (_, message), (_, words) in zip(found, expected, strict=True):
+        assert [word for word in words if word not in message] == [], message
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_its_neighbour_is_taken(what: str) -> None:
+    arms, parts = TAKEN[what]
+    assert details(*arms, **parts) == []
+
+
+def test_every_broken_rule_is_told_not_only_the_first() -> None:
+    found = details(
+        arm(weighting={"name": "blending"}),
+        arm({**BOTTLENECK, "rate": "none"}, MIB, name="b"),
+        data={"name": "digits", "labels": 10},
+        evaluation={"latent_map": {"seeds": [9]}},
+    )
+    assert [path for path, _ in found] == [
+        "data.labels",
+        "evaluation.latent_map.seeds[0]",
+        "arms[1].problem.rate",
+        "arms[0].weighting.name",
+    ]

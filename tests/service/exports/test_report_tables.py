@@ -1,0 +1,90 @@
+"""The tables of the report, cell by cell: every number stands under its heading."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from service.analysis.candidates import front_ids
+from service.analysis.compared import compared
+from service.contract.wire.events import Metrics
+from service.contract.wording.numbers import spread
+from service.exports.methods import methods
+from service.exports.report_tables import arms_table, trials_table
+from service.views.fold import StudyView
+from tests.service.studies import bottleneck_of, play
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    """Each row by its headings, as a reader sees it."""
+
+    def texts(row: str) -> list[str]:
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        return [html.unescape(re.sub(r"<span[^>]*>.*?</span>|<[^>]+>", "", cell)) for cell in cells]
+
+    heads, *rows = (texts(row) for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL))
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+def uneven() -> StudyView:
+    """Of the grid's six trials two fail, one collapses and three are finished; MIB's two are finished."""
+    view = bottleneck_of()
+    for i, (trial, t) in enumerate(view.trials.items()):
+        rate, gain = (0.01, 0.0) if i == 2 else (4.0, 1.0 + i)
+        last: Metrics = {"seconds": 10.0, "i_xz_bits": rate, "i_zy_bits": gain, "accuracy": 0.1 * i}
+        play(view, trial, [last], "trial_failed" if i < 2 else "trial_finished")
+        assert t.planned.seed == i % 2
+    return view
+
+
+def test_a_trials_reason_is_words_not_markup() -> None:
+    view = bottleneck_of()
+    trial = next(iter(view.trials))
+    play(view, trial, [], "trial_failed")
+    view.trials[trial].reason = "<img src=x onerror=alert(1)> & more"
+    table = trials_table(view)
+    assert "<img" not in table and "&lt;img src=x onerror=alert(1)&gt; &amp; more" in table
+
+
+def test_an_arms_numbers_stand_under_their_headings() -> None:
+    view = uneven()
+    grid, mib = rows_of(arms_table(compared(view)))
+    assert (grid["Arm"], grid["Trials"], grid["Failed"], grid["Collapsed"]) == ("manual β", "4/6", "2", "1")
+    assert (mib["Arm"], mib["Trials"], mib["Failed"], mib["Collapsed"]) == ("MIB", "2/2", "0", "0")
+    assert (grid["Training"], mib["Training"]) == ("1 m 00 s", "20 s")
+    assert (grid["Front share"], mib["Front share"]) == ("0 %", "100 %")
+    volume = compared(view).arms[1].result.hypervolume
+    assert mib["Hypervolume"] == spread(volume.mean, volume.half_width) and volume.mean == 28 * 7.5
+    assert (grid["Best I(X;Z) [bits]"], grid["Best I(Z;Y) [bits]"]) == ("4.00", "6.00")
+    assert (grid["Best accuracy"], mib["Best accuracy"]) == ("0.500", "0.700")
+
+
+def test_the_methods_count_what_failed_and_what_collapsed() -> None:
+    text = methods(uneven()).paragraph
+    assert "Of 8 trials, 6 finished (1 of them collapsed to a code of less than 0.05 bit" in text
+    assert "left out of every front) and 2 failed." in text
+
+
+def test_the_note_says_seeds_and_reference() -> None:
+    assert "mean ± 95 % interval over 2 seeds, from the reference point I(X;Z) 32 bits, I(Z;Y) 0 bits." in arms_table(
+        compared(uneven())
+    )
+    assert "one seed, no interval" in arms_table(compared(bottleneck_of(seeds=(0,))))
+
+
+def test_a_trials_numbers_stand_under_their_headings() -> None:
+    view = uneven()
+    rows = {row["Trial"]: row for row in rows_of(trials_table(view))}
+    failed, _, collapsed, *_, best = view.trials
+    assert front_ids(view) == {best}
+    assert list(rows) == [best, *(trial for trial in view.trials if trial != best)], "the front first"
+    assert [trial for trial, row in rows.items() if row["Front"]] == [best]
+    assert rows[failed]["State"] == "failed: a reason" and rows[collapsed]["State"] == "collapsed"
+    assert (rows[best]["Arm"], rows[best]["State"], rows[best]["Seed"]) == ("MIB", "finished", "1")
+    assert (rows[collapsed]["Seed"], rows[collapsed]["beta"], rows[best]["beta"]) == ("0", "0.1", "–")
+    assert (rows[best]["I(X;Z) [bits]"], rows[best]["I(Z;Y) [bits]"], rows[best]["accuracy"]) == (
+        "4.00",
+        "8.00",
+        "0.700",
+    )
+    assert rows[best]["Training"] == "10 s"

@@ -1,0 +1,177 @@
+"""Robustness: accuracy under each attack by arm, intervals over seeds or images, ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.analysis import wilson
+from service.contract.wire.errors import InvalidInput
+from service.figures import figures_of
+from service.figures.drawing.ranks import rank_averages, ranks
+from service.figures.figure import Asked
+from service.figures.robustness import draw_robustness, figure, robustness_data
+from service.views.fold import StudyView
+from service.views.overlay import Overlay
+from tests.service.studies import MANUAL, MIB, bottleneck_of, play
+
+ATTACKED = {"attacks": [{"name": "fgsm", "epsilon": 0.1}, {"name": "pgd", "epsilon": 0.1}]}
+T_95_TWO = 12.706204736
+HAND = {"name": "by hand", "weighting": {"name": "fixed", "beta": 0.1}}
+
+
+def attacked(*arms: dict[str, Any], seeds: int = 2) -> StudyView:
+    return bottleneck_of(*arms, seeds=list(range(seeds)), evaluation=ATTACKED)
+
+
+def ended(view: StudyView, trial: str, clean: float, fgsm: float | None, pgd: float | None) -> None:
+    sizes = {"test_examples": 400.0, "robust_images": 100.0}
+    play(view, trial, [{"accuracy": clean, "robust_fgsm": fgsm, "robust_pgd": pgd, **sizes}])
+
+
+# Ranks
+
+
+def test_ties_share_the_mean_of_their_places() -> None:
+    assert ranks({"a": 0.5, "b": 0.7, "c": 0.5, "d": 0.1}) == {"a": 2.5, "b": 1, "c": 2.5, "d": 4}
+
+
+def test_the_rank_average_is_the_mean_over_attacks() -> None:
+    table = {"a": {"fgsm": 0.9, "pgd": 0.1}, "b": {"fgsm": 0.8, "pgd": 0.2}, "c": {"fgsm": 0.7, "pgd": 0.05}}
+    assert rank_averages(table, ["fgsm", "pgd"]) == {"a": 1.5, "b": 1.5, "c": 3}
+    assert rank_averages(table, []) == {}
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 3).map(float), min_size=1, max_size=8))
+def test_ranks_sum_to_those_of_distinct_values(values: dict[str, float]) -> None:
+    assert sum(ranks(values).values()) == pytest.approx(len(values) * (len(values) + 1) / 2)
+
+
+# What the figure shows
+
+
+def test_only_studies_with_attacks_have_it() -> None:
+    assert "robustness" in figures_of(attacked())
+    assert "robustness" not in figures_of(bottleneck_of())
+
+
+def test_clean_comes_first_then_each_attack_with_its_interval_over_seeds() -> None:
+    view = attacked(HAND, MIB)
+    for trial, pgd in zip(view.trials, (0.3, 0.5, 0.6, 0.6), strict=True):
+        ended(view, trial, 0.9, 0.7, pgd)
+    data = robustness_data(view, None)
+    assert data.rows == ["accuracy", "robust_fgsm", "robust_pgd"] and data.images == 100
+    cell = data.arms[0].cells["robust_pgd"]
+    assert cell.value == pytest.approx(0.4)
+    assert (cell.low, cell.high) == (0.0, 1.0), f"0.4 ± {0.1 * T_95_TWO:.3g} goes no further than an accuracy can"
+    assert [*cell.by_trial.values()] == [0.3, 0.5]
+    assert data.arms[1].cells["robust_pgd"].low == pytest.approx(0.6)
+
+
+def test_one_seed_has_an_interval_over_images_and_says_so() -> None:
+    view = attacked(HAND, seeds=1)
+    ended(view, next(iter(view.trials)), 0.9, 0.7, 0.5)
+    data = robustness_data(view, None)
+    cells = data.arms[0].cells
+    assert (cells["robust_pgd"].low, cells["robust_pgd"].high) == wilson(0.5, 100)
+    assert cells["robust_pgd"].low == pytest.approx(0.404, abs=5e-4), "Wilson's interval of 50 in 100"
+    assert (cells["accuracy"].low, cells["accuracy"].high) == wilson(0.9, 400)
+    drawn = draw_robustness(data, "r")
+    assert drawn["layout"]["meta"]["subtitle"] == (
+        "one seed: 95 % interval over images (Wilson), not over trainings · 100 images attacked"
+    )
+    (trace,) = drawn["data"]
+    assert trace["customdata"] == [*view.trials] * 3 and "xaxis2" not in drawn["layout"]
+
+
+def test_an_arm_with_one_seed_among_others_is_named() -> None:
+    view = attacked(HAND, MIB)
+    for trial in [*view.trials][:3]:
+        ended(view, trial, 0.9, 0.7, 0.5)
+    subtitle = draw_robustness(robustness_data(view, None), "r")["layout"]["meta"]["subtitle"]
+    assert subtitle.startswith("2 seeds: mean, 95 % interval · one seed (MIB): 95 % interval over images")
+
+
+def test_the_configuration_is_the_best_by_clean_or_by_mean_robust_accuracy() -> None:
+    view = attacked(MANUAL, seeds=1)
+    for trial, values in zip(view.trials, ((0.9, 0.1, 0.1), (0.8, 0.4, 0.2), (0.7, 0.5, 0.0)), strict=True):
+        ended(view, trial, *values)
+    assert [robustness_data(view, x).arms[0].best.label for x in (None, "clean", "robust")] == [
+        "β 0.01",
+        "β 0.01",
+        "β 0.1",
+    ]
+    with pytest.raises(InvalidInput, match="x must be one of clean, robust, got 'pgd'"):
+        figure(Asked(view, "pgd"))
+
+
+def test_ranks_are_of_the_means_over_the_attacks_without_the_clean_row() -> None:
+    view = attacked(HAND, MIB)
+    for trial, values in zip(
+        view.trials, ((0.9, 0.6, 0.2), (0.9, 0.6, 0.2), (0.5, 0.5, 0.9), (0.5, 0.9, 0.1)), strict=True
+    ):
+        ended(view, trial, *values)
+    data = robustness_data(view, None)
+    assert data.ranked == ["robust_fgsm", "robust_pgd"]
+    assert [arm.rank for arm in data.arms] == [2, 1], "means: fgsm 0.6 and 0.7, pgd 0.2 and 0.5"
+    assert [arm.seed_ranks for arm in data.arms] == [{0: 1.5, 1: 1.5}, {0: 1.5, 1: 1.5}]
+    summary = draw_robustness(data, "r")["layout"]["meta"]["summary"]
+    assert summary == "Rank average over 2 attacks, 1 is best: MIB 1.00, by hand 2.00."
+
+
+def test_an_attack_that_an_arm_lacks_is_not_ranked() -> None:
+    view = attacked(HAND, MIB, seeds=1)
+    first, second = view.trials
+    ended(view, first, 0.9, 0.6, 0.2)
+    ended(view, second, 0.9, 0.5, None)
+    data = robustness_data(view, None)
+    assert data.ranked == ["robust_fgsm"] and [arm.rank for arm in data.arms] == [1, 2]
+    assert "robust_pgd" not in data.arms[1].cells
+
+
+def test_an_arm_that_has_not_begun_is_neither_drawn_nor_ranked() -> None:
+    view = attacked(HAND, MIB, {**HAND, "name": "late"}, seeds=1)
+    for trial, fgsm in zip(view.trials, (0.6, 0.5), strict=False):
+        ended(view, trial, 0.9, fgsm, 0.1)
+    data = robustness_data(view, None)
+    assert [arm.rank for arm in data.arms] == [1.25, 1.75, None] and data.arms[2].cells == {}
+
+
+def test_a_configuration_is_judged_by_all_attacks_or_by_none() -> None:
+    """One that was not attacked by all of them might owe its mean to the attack it was spared."""
+    view = attacked(MANUAL, seeds=1)
+    for trial, fgsm, pgd in zip(view.trials, (0.9, 0.6, 0.5), (None, 0.4, 0.6), strict=True):
+        ended(view, trial, 0.9, fgsm, pgd)
+    (arm,) = robustness_data(view, "robust").arms
+    assert arm.best.label == "β 1" and arm.best.mean.mean == pytest.approx(0.55)
+
+
+def test_studies_that_attack_differently_show_clean_accuracy_alone() -> None:
+    one, two = (
+        attacked(MIB, seeds=1),
+        bottleneck_of(MIB, seeds=[0], name="t", evaluation={"attacks": [{"name": "pgd"}]}),
+    )
+    two.id = "s2"
+    for view in (one, two):
+        ended(view, next(iter(view.trials)), 0.9, 0.7, 0.5)
+    assert robustness_data(Overlay([one, two]), None).rows == ["accuracy"]
+    assert "attack differently" in figure(Asked(Overlay([one, two])))["layout"]["meta"]["subtitle"]
+    assert robustness_data(Overlay([one]), None).rows == ["accuracy", "robust_fgsm", "robust_pgd"]
+
+
+def test_the_most_images_that_were_attacked_are_told() -> None:
+    view = attacked(HAND)
+    for trial, images in zip(view.trials, (50.0, 200.0), strict=True):
+        play(view, trial, [{"accuracy": 0.9, "robust_fgsm": 0.5, "robust_pgd": 0.4, "robust_images": images}])
+    assert robustness_data(view, None).images == 200
+
+
+def test_a_seed_that_lacks_an_attack_has_no_rank_of_its_own() -> None:
+    view = attacked(HAND, MIB, seeds=3)
+    for trial, pgd in zip(view.trials, (0.4, 0.4, None, 0.3, 0.5, 0.3), strict=True):
+        ended(view, trial, 0.9, 0.7, pgd)
+    by_hand, mib = robustness_data(view, None).arms
+    assert by_hand.seed_ranks == {0: 1.25, 1: 1.75} and mib.seed_ranks == {0: 1.75, 1: 1.25}

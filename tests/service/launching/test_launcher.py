@@ -1,0 +1,480 @@
+"""One tick at a time, on a cluster that does what the test says: what runs, what waits, what is given up."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from service.launching.launcher import Launcher
+from tests.processes import until
+from tests.service.bench import Bench, Cluster
+
+
+def test_the_oldest_studies_start_and_no_more_than_are_allowed(bench: Bench) -> None:
+    one, two, three, four = (bench.submit() for _ in range(4))
+    for _ in range(3):
+        assert bench.launcher.tick() is True
+        assert bench.cluster.started() == [one, two]
+        assert [bench.state(study) for study in (one, two, three, four)] == ["running"] * 2 + ["queued"] * 2
+        assert [bench.read(study)["queue_position"] for study in (three, four)] == [1, 2]
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_how_many_run_at_once_is_a_setting(tmp_path: Path, at_once: int) -> None:
+    bench = Bench(tmp_path, studies_at_once=at_once)
+    studies = [bench.submit() for _ in range(4)]
+    for _ in range(2):
+        bench.launcher.tick()
+    assert bench.cluster.started() == studies[:at_once]
+    bench.close()
+
+
+def test_the_next_starts_when_one_ends(bench: Bench) -> None:
+    one, two, three, four = (bench.submit() for _ in range(4))
+    bench.launcher.tick()
+    bench.finish(two)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [one, two, three]
+    assert bench.cancel(one).status_code == 200
+    bench.launcher.tick()
+    assert bench.cluster.started() == [one, two, three, four]
+
+
+def test_a_study_may_be_deleted_from_the_queue_and_the_next_takes_its_turn(bench: Bench) -> None:
+    one, two, three, four = (bench.submit() for _ in range(4))
+    bench.launcher.tick()
+    assert bench.delete(three).status_code == 204
+    bench.finish(one)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [one, two, four]
+
+
+def test_a_job_is_named_after_its_study_and_told_where_the_service_is(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, url="http://service:8000", data=tmp_path / "sets")
+    study = bench.submit()
+    bench.launcher.tick()
+    [submitted] = bench.cluster.submitted
+    assert submitted.job == study
+    assert submitted.entrypoint == f"python -m workers.run_study {study}"
+    assert submitted.env == {
+        "PARETOSCOPE_URL": "http://service:8000",
+        "PARETOSCOPE_JOB": study,
+        "PARETOSCOPE_DATA": str(tmp_path / "sets"),
+    }
+    bench.close()
+
+
+def test_a_job_gets_the_token_when_there_is_one_and_its_own_name_every_time(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, token="secret", port=1234)
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    first, second = (each.env for each in bench.cluster.submitted)
+    assert first == {
+        "PARETOSCOPE_URL": "http://127.0.0.1:1234",
+        "PARETOSCOPE_JOB": study,
+        "PARETOSCOPE_DATA": str(tmp_path / "data"),
+        "PARETOSCOPE_TOKEN": "secret",
+    }
+    assert second == {**first, "PARETOSCOPE_JOB": f"{study}-2"}
+    bench.close()
+
+
+def test_the_log_says_that_it_started_before_the_job_runs(bench: Bench) -> None:
+    study = bench.submit()
+    bench.cluster.error = RuntimeError("the network cable")
+    bench.launcher.step()
+    bench.cluster.error = None
+    bench.launcher.tick()
+    queued, started = bench.events(study)
+    assert (queued["kind"], started["kind"]) == ("study_queued", "study_started")
+    assert (started["job"], started["attempt"]) == (study, 1)
+    assert "reason" not in started or started["reason"] is None
+
+
+# While Ray does not answer
+
+
+def test_studies_wait_while_ray_does_not_answer_and_the_log_says_so_once(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    queued = bench.submit()
+    bench.cluster.answers = False
+    with caplog.at_level(logging.WARNING, "paretoscope.launcher"):
+        for _ in range(3):
+            assert bench.launcher.step() is True
+        assert len(caplog.records) == 1
+        assert "studies wait: Ray at http://ray:8265 cannot be reached" in caplog.text
+        assert [bench.state(study), bench.state(queued)] == ["running", "queued"]
+        bench.cluster.answers = True
+        bench.launcher.step()
+        assert bench.cluster.started() == [study, queued]
+        bench.cluster.answers = False
+        bench.launcher.step()
+    assert len(caplog.records) == 2, "it was there in between, so this is news"
+
+
+def test_a_queued_study_is_not_called_started_while_ray_is_away(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.launcher.tick()  # nothing to do, but the orphans have been looked for
+    study = bench.submit()
+    bench.cluster.answers = False
+    with caplog.at_level(logging.WARNING, "paretoscope.launcher"):
+        bench.launcher.step()
+    assert "Ray at http://ray:8265 does not answer, or refuses our token" in caplog.text
+    assert bench.kinds(study) == ["study_queued"] and bench.cluster.started() == []
+
+
+def test_without_a_cluster_studies_stay_in_the_queue(bench: Bench) -> None:
+    study = bench.submit()
+    alone = Launcher(bench.parts.store, bench.parts.views, None, bench.settings)
+    assert alone.tick() is False
+    assert bench.kinds(study) == ["study_queued"]
+
+
+def test_an_unexpected_error_is_told_with_its_trace_and_the_next_tick_goes_on(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = bench.submit()
+    bench.cluster.error = RuntimeError("nobody thought of this")
+    assert bench.launcher.step() is True
+    assert "goes on" in caplog.text and "nobody thought of this" in caplog.text
+    bench.cluster.error = None
+    assert bench.launcher.step() is True
+    assert bench.cluster.started() == [study]
+
+
+def test_the_thread_survives_an_error_and_ends_when_it_is_told(bench: Bench) -> None:
+    cluster = bench.cluster
+    study = bench.submit()
+    seen = threading.Event()
+
+    def once() -> None:
+        cluster.meanwhile = lambda: None
+        seen.set()
+        raise RuntimeError("nobody thought of this")
+
+    cluster.meanwhile = once
+    bench.launcher.start()
+    assert seen.wait(10)
+
+    def started() -> bool:
+        bench.launcher.wake()
+        return cluster.started() == [study]
+
+    until(started, "the study starts all the same", 10)
+    bench.launcher.stop()
+    assert "launcher" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_launcher_with_nothing_under_way_says_so(bench: Bench) -> None:
+    assert bench.launcher.step() is False
+    study = bench.submit()
+    assert bench.launcher.step() is True
+    bench.finish(study)
+    assert bench.launcher.step() is False
+
+
+# A driver that ended
+
+
+def test_a_running_driver_is_left_alone(bench: Bench) -> None:
+    study = bench.submit()
+    for status in ("PENDING", "RUNNING"):
+        bench.launcher.tick()
+        bench.cluster.end(study, status, None)
+        bench.launcher.tick()
+    assert bench.kinds(study) == ["study_queued", "study_started"] and bench.cluster.stopped == []
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 3])
+def test_a_study_is_given_up_after_exactly_so_many_fruitless_starts(tmp_path: Path, attempts: int) -> None:
+    bench = Bench(tmp_path, driver_attempts=attempts)
+    study = bench.submit()
+    bench.launcher.tick()
+    names = [study, *(f"{study}-{i}" for i in range(2, attempts + 1))]
+    for name in names:
+        assert bench.state(study) == "running"
+        bench.cluster.end(name)
+        bench.launcher.tick()
+    assert bench.cluster.started() == names
+    read = bench.read(study)
+    assert read["state"] == "failed"
+    assert (
+        read["reason"]
+        == f"its driver ended (failed): it died; gave up after {attempts} attempts that finished no trial"
+    )
+    bench.launcher.tick()
+    assert bench.kinds(study) == ["study_queued", *["study_started"] * attempts, "study_failed"]
+    bench.close()
+
+
+def test_a_finished_trial_starts_the_count_anew(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    for job in (study, f"{study}-2"):
+        bench.cluster.end(job)
+        bench.launcher.tick()
+    bench.finish_trial(study, 0)
+    for job in (f"{study}-3", f"{study}-4", f"{study}-5"):
+        assert bench.state(study) == "running"
+        bench.cluster.end(job)
+        bench.launcher.tick()
+    assert bench.cluster.started() == [study, *(f"{study}-{i}" for i in (2, 3, 4, 5, 6))]
+    bench.cluster.end(f"{study}-6")
+    bench.launcher.tick()
+    assert bench.state(study) == "failed"
+
+
+def test_a_failed_trial_is_no_fruit(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    trial = bench.trials(study)[0]
+    for job in (study, f"{study}-2", f"{study}-3"):
+        bench.report(study, {"uid": f"{job}:f", "kind": "trial_failed", "trial": trial, "reason": "diverged"})
+        bench.cluster.end(job)
+        bench.launcher.tick()
+    assert bench.state(study) == "failed"
+
+
+def test_a_study_started_again_says_why(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study, "FAILED", "out of memory")
+    bench.launcher.tick()
+    again = bench.events(study)[-1]
+    assert (again["kind"], again["job"], again["attempt"]) == ("study_started", f"{study}-2", 2)
+    assert again["reason"] == "started again: its driver ended (failed): out of memory"
+    bench.cluster.end(f"{study}-2", "STOPPED", "by somebody")
+    bench.launcher.tick()
+    assert bench.events(study)[-1]["reason"] == "started again: its driver ended (stopped): by somebody"
+    bench.cluster.end(f"{study}-3", "FAILED", None)
+    bench.launcher.tick()
+    assert bench.events(study)[-1]["reason"].startswith("its driver ended (failed), and Ray does not say why; gave up")
+
+
+def test_a_job_that_ray_forgot_is_started_again(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.jobs.clear()
+    bench.launcher.tick()
+    assert bench.events(study)[-1]["reason"] == "started again: Ray does not know its job"
+    assert bench.cluster.started() == [study, f"{study}-2"]
+
+
+def test_a_long_message_of_ray_is_cut(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    for job in (study, f"{study}-2", f"{study}-3"):
+        bench.cluster.end(job, "FAILED", "x" * 10_000)
+        bench.launcher.tick()
+    assert [len(event.get("reason") or "") for event in bench.events(study)] == [0, 0, 4000, 4000, 4000]
+
+
+def test_a_driver_that_ended_without_a_word_is_not_done(bench: Bench) -> None:
+    """SUCCEEDED says only that the process ended; the log decides."""
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study, "SUCCEEDED", "finished")
+    bench.launcher.tick()
+    assert bench.cluster.started() == [study, f"{study}-2"]
+
+
+def test_a_job_that_ray_has_already_is_no_error(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    study = bench.submit()
+    bench.cluster.end(study, "RUNNING", None)
+    bench.launcher.tick()
+    assert bench.state(study) == "running" and bench.cluster.submitted == []
+    bench.launcher.step()
+    assert bench.kinds(study) == ["study_queued", "study_started"] and not caplog.records
+
+
+def test_last_reports_that_come_in_while_the_driver_ends_are_heard(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.cluster.meanwhile = lambda: bench.finish(study)
+    bench.launcher.tick()
+    assert bench.kinds(study) == ["study_queued", "study_started", "study_finished"]
+    assert bench.cluster.started() == [study]
+
+
+def test_one_dead_driver_does_not_hide_the_next(bench: Bench) -> None:
+    one, two = bench.submit(), bench.submit()
+    bench.launcher.tick()
+    for study in (one, two):
+        bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [one, two, f"{one}-2", f"{two}-2"]
+
+
+# Cancelled or deleted while the launcher looks
+
+
+def test_a_study_deleted_while_the_launcher_looks_does_not_stop_it(bench: Bench) -> None:
+    one, two, three = (bench.submit() for _ in range(3))
+    bench.launcher.tick()
+
+    def gone() -> None:
+        bench.cluster.meanwhile = lambda: None
+        bench.cancel(two)
+        assert bench.delete(two).status_code == 204
+
+    bench.cluster.meanwhile = gone
+    bench.launcher.tick()
+    assert bench.cluster.started() == [one, two, three]
+
+
+def test_a_study_deleted_before_it_starts_never_does(bench: Bench) -> None:
+    one, two = bench.submit(), bench.submit()
+
+    def gone() -> None:
+        bench.cluster.meanwhile = lambda: None
+        assert bench.delete(one).status_code == 204
+
+    bench.cluster.meanwhile = gone
+    bench.launcher.tick()
+    assert bench.cluster.started() == [two]
+
+
+def test_a_study_cancelled_before_it_starts_never_does(bench: Bench) -> None:
+    study = bench.submit()
+
+    def cancelled() -> None:
+        bench.cancel(study)
+
+    bench.cluster.meanwhile = cancelled
+    bench.launcher.tick()
+    assert bench.kinds(study) == ["study_queued", "study_cancelled"] and bench.cluster.started() == []
+
+
+def test_cancelling_logs_first_and_then_stops_the_job_until_it_has_ended(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    answer = bench.cancel(study)
+    assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
+    assert bench.cluster.stopped == [], "the processes are the launcher's business"
+    for times in (1, 2):
+        assert bench.launcher.tick() is True
+        assert bench.cluster.stopped == [study] * times
+    bench.cluster.end(study, "STOPPED", None)
+    bench.launcher.tick()
+    assert bench.launcher.tick() is False
+    assert bench.cluster.stopped == [study] * 2
+    assert bench.kinds(study) == ["study_queued", "study_started", "study_cancelled"]
+
+
+def test_cancelling_stops_the_latest_job(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    bench.cancel(study)
+    bench.launcher.tick()
+    assert bench.cluster.stopped == [f"{study}-2"]
+
+
+def test_a_job_to_stop_that_ray_does_not_know_is_forgotten(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cancel(study)
+    bench.cluster.jobs.clear()
+    bench.launcher.tick()
+    assert bench.launcher.tick() is False and bench.cluster.stopped == []
+
+
+def test_a_queued_study_is_cancelled_and_nothing_is_stopped(bench: Bench) -> None:
+    study = bench.submit()
+    assert bench.cancel(study).json()["state"] == "cancelled"
+    assert bench.launcher.tick() is False
+    assert (bench.cluster.stopped, bench.cluster.started()) == ([], [])
+
+
+@pytest.mark.parametrize("end", ["finished", "failed", "cancelled"])
+def test_what_has_ended_cannot_be_cancelled_and_says_its_state(bench: Bench, end: str) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    if end == "cancelled":
+        bench.cancel(study)
+    else:
+        reason = {"reason": "r"} if end == "failed" else {}
+        bench.report(study, {"uid": "end", "kind": f"study_{end}", **reason})
+    answer = bench.cancel(study)
+    assert answer.status_code == 409
+    error = answer.json()["error"]
+    assert error["code"] == "conflict" and error["details"] == [{"path": "state", "message": end}]
+    assert error["message"] == f"study {study} is {end} and cannot be cancelled"
+    assert bench.kinds(study).count(f"study_{end}") == 1
+
+
+def test_cancelling_what_is_not_there_is_not_found(bench: Bench) -> None:
+    assert bench.cancel("nope").status_code == 404
+
+
+# After a restart
+
+
+def test_jobs_of_ended_studies_are_stopped_after_a_restart_and_no_others(tmp_path: Path, bench: Bench) -> None:
+    ended, running, failed, again = (bench.submit() for _ in range(4))
+    bench.launcher.tick()
+    bench.cancel(ended)
+    bench.report(failed, {"uid": "end", "kind": "study_failed", "reason": "r"})
+    cluster = Cluster()
+    for job in (ended, f"{ended}-2", running, f"{failed}-3", "somebody-else", "raysubmit_1", again):
+        cluster.end(job, "RUNNING", None)
+    cluster.end(failed, "FAILED", None)
+    restarted = Bench(tmp_path, cluster, studies_at_once=2)
+    restarted.launcher.tick()
+    assert cluster.stopped == sorted([ended, f"{ended}-2", f"{failed}-3"])
+    assert restarted.state(running) == "running"
+    restarted.close()
+
+
+def test_orphans_are_looked_for_once(bench: Bench) -> None:
+    for _ in range(3):
+        bench.launcher.tick()
+    assert bench.cluster.listed == 1
+
+
+def test_orphans_are_looked_for_until_ray_has_answered(bench: Bench) -> None:
+    study = bench.submit()
+    bench.cancel(study)
+    bench.cluster.end(study, "RUNNING", None)
+    bench.cluster.answers = False
+    for _ in range(2):
+        bench.launcher.step()
+    bench.cluster.answers = True
+    bench.launcher.step()
+    assert bench.cluster.stopped == [study] and bench.cluster.listed == 1
+
+
+def test_a_restarted_launcher_goes_on_counting_where_the_log_ends(tmp_path: Path, bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    restarted = Bench(tmp_path, Cluster(), studies_at_once=2, driver_attempts=3)  # a new cluster knows no job
+    restarted.launcher.tick()
+    assert restarted.cluster.started() == [f"{study}-3"]
+    restarted.cluster.end(f"{study}-3")
+    restarted.launcher.tick()
+    assert restarted.state(study) == "failed"
+    restarted.close()
+
+
+def test_a_finished_study_makes_room_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of an end wake the launcher's thread; it does not sleep out its second."""
+    woken: list[bool] = []
+    monkeypatch.setattr(bench.launcher, "wake", lambda: woken.append(True))
+    study = bench.submit()
+    assert len(woken) == 1
+    trial = bench.trials(study)[0]
+    bench.report(study, {"uid": "a", "kind": "trial_finished", "trial": trial})
+    assert len(woken) == 1
+    bench.finish(study)
+    assert len(woken) == 2

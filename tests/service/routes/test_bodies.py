@@ -1,0 +1,192 @@
+"""What may be sent: how much of it to which route, as what, and what is refused before it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.processes import short_home
+from tests.service.bench import SPEC, Bench
+from tests.service.figures.test_latent_figure import MAP
+
+# Each of its own size, so that a route that takes another's is seen.
+LIMITS = {"max_study_bytes": 2000, "max_report_bytes": 3000, "max_artifact_bytes": 4000}
+
+
+@pytest.fixture(scope="module")
+def limited() -> Iterator[Bench]:
+    with short_home() as home:
+        bench = Bench(home, None, token="secret", keep_free_bytes=0, **LIMITS)
+        yield bench
+        bench.close()
+
+
+@pytest.fixture(scope="module")
+def trial(limited: Bench) -> str:
+    """The address of a trial."""
+    study = limited.submit()
+    return f"/api/studies/{study}/trials/{limited.trials(study)[0]}"
+
+
+def padded(body: Any, size: int) -> bytes:
+    """JSON may end in spaces, as many as it likes."""
+    return json.dumps(body).encode().ljust(size)
+
+
+def routes(trial: str) -> list[tuple[str, str, Any, int, int]]:
+    """Method, address, a body that is taken, the limit, and the status when it is taken."""
+    study = trial.partition("/trials/")[0]
+    return [
+        ("POST", "/api/studies", SPEC, LIMITS["max_study_bytes"], 201),
+        ("POST", "/api/studies/check", SPEC, LIMITS["max_study_bytes"], 200),
+        ("POST", f"{study}/reports", {"events": []}, LIMITS["max_report_bytes"], 200),
+        ("PUT", f"{trial}/artifacts/latent-map.json", MAP, LIMITS["max_report_bytes"], 204),
+        ("PUT", f"{trial}/artifacts/checkpoint.safetensors", {}, LIMITS["max_artifact_bytes"], 204),
+    ]
+
+
+def send(bench: Bench, method: str, path: str, content: Any, **headers: str) -> httpx.Response:
+    given = {"Authorization": "Bearer secret", "Content-Type": "application/json", **headers}
+    return bench.ask(method, path, content=content, headers=given)
+
+
+class Source:
+    """A body that does not say how long it is, and counts what is taken of it."""
+
+    def __init__(self, content: bytes, step: int = 500) -> None:
+        self.content, self.step, self.taken = content, step, 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for start in range(0, len(self.content), self.step):
+            self.taken += 1
+            yield self.content[start : start + self.step]
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_route_takes_a_body_up_to_its_own_limit(limited: Bench, trial: str, place: int, announced: bool) -> None:
+    method, path, body, limit, status = routes(trial)[place]
+    for size, wanted in ((limit, status), (limit + 1, 413)):
+        content = padded(body, size)
+        answer = send(limited, method, path, content if announced else Source(content))
+        assert answer.status_code == wanted, (path, size, answer.text)
+    error = answer.json()["error"]
+    assert (error["code"], error["details"]) == ("too_large", [])
+    assert error["message"] == f"the body is over the limit of {limit:,} bytes"
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_what_announces_too_much_is_refused_unread(limited: Bench, trial: str, place: int) -> None:
+    method, path, body, limit, _ = routes(trial)[place]
+    source = Source(padded(body, 100))
+    answer = send(limited, method, path, source, **{"Content-Length": str(limit + 1)})
+    assert (answer.status_code, source.taken) == (413, 0)
+    assert answer.json()["error"]["code"] == "too_large"
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_stranger_is_refused_before_the_body_is_looked_at(limited: Bench, trial: str, place: int) -> None:
+    method, path, _, limit, _ = routes(trial)[place]
+    assert send(limited, method, path, b"x" * (limit + 1), Authorization="Bearer wrong").status_code == 401
+    source = Source(b"{")
+    answer = send(limited, method, path, source, Authorization="Bearer wrong")
+    assert (answer.status_code, source.taken) == (401, 0)
+
+
+def test_what_takes_no_body_reads_none(limited: Bench, trial: str) -> None:
+    big = b"x" * (LIMITS["max_artifact_bytes"] + 1)
+    assert send(limited, "GET", "/api/studies", big).status_code == 200
+    assert send(limited, "GET", trial, big).status_code == 200
+
+
+SENT_WITHOUT_ASKING = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *SENT_WITHOUT_ASKING,
+        *(f"{kind}; charset=json" for kind in SENT_WITHOUT_ASKING),
+        *(f"{kind};application/json" for kind in SENT_WITHOUT_ASKING),
+        *("", "application/yaml", "application/json-lines"),
+    ],
+)
+def test_reports_are_taken_as_json_only(limited: Bench, trial: str, kind: str) -> None:
+    """A page of another site can send these types without asking first."""
+    path = f"{trial.partition('/trials/')[0]}/reports"
+    answer = send(limited, "POST", path, b'{"events": []}', **{"Content-Type": kind})
+    assert answer.status_code == 422
+    assert "application/json" in answer.json()["error"]["message"]
+    for taken in ("application/json; charset=utf-8", "Application/JSON", "application/json ;charset=utf-8"):
+        assert send(limited, "POST", path, b'{"events": []}', **{"Content-Type": taken}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b"[]", b'{"events": 3}', b'{"events": [], "more": 1}', b"[" * 2500]
+)
+def test_a_bad_batch_is_refused_with_its_place(limited: Bench, trial: str, body: bytes) -> None:
+    answer = send(limited, "POST", f"{trial.partition('/trials/')[0]}/reports", body)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert error["code"] == "invalid_input" and error["details"][0]["message"] and len(error["message"]) < 400
+
+
+def test_a_broken_event_is_named_by_its_place(limited: Bench, trial: str) -> None:
+    path, name = f"{trial.partition('/trials/')[0]}/reports", trial.rpartition("/")[2]
+    good = {"uid": "a", "kind": "trial_started", "trial": name}
+    unknown = {**good, "uid": "b", "trial": "nope"}
+    answer = send(limited, "POST", path, json.dumps({"events": [good, unknown]}).encode())
+    assert [detail["path"] for detail in answer.json()["error"]["details"]] == ["events[1].trial"]
+    bad = {**good, "uid": ""}
+    answer = send(limited, "POST", path, json.dumps({"events": [good, bad]}).encode())
+    assert answer.json()["error"]["details"][0]["path"] == "events[1].trial_started.uid"
+    assert limited.read(path.split("/")[3])["counts"]["running"] == 0, "nothing of such a batch is kept"
+
+
+def test_numbers_larger_than_the_log_can_keep_are_kept_as_they_can_be(limited: Bench) -> None:
+    study = limited.submit()
+    trial = limited.trials(study)[0]
+    huge = {"epoch": 1e300, "seconds": 10**30, "accuracy": 0.5}
+    report = {"uid": "r", "kind": "report", "trial": trial, "metrics": huge}
+    started = {"uid": "t", "kind": "trial_started", "trial": trial, "config": {"weighting.beta": 10**30}}
+    limited.report(study, {"uid": "s", "kind": "study_started", "attempt": 2}, started, report)
+    assert limited.get(f"/api/studies/{study}/trials/{trial}")["metrics"] == {**huge, "seconds": 1e30}
+    again = limited.send(study, {"uid": "s2", "kind": "study_started", "attempt": 10**30})
+    assert again.status_code == 422
+    half = json.dumps({**SPEC, "name": "\ud800"}).encode()
+    for path, status in (("", 422), ("/check", 200)):
+        answer = send(limited, "POST", f"/api/studies{path}", half)
+        assert answer.status_code == status and "half of a character" in answer.json()["error"]["message"]
+
+
+def test_a_study_is_json_unless_its_type_says_yaml(limited: Bench) -> None:
+    yaml = b"name: s\nseeds: [0]\narms:\n  - name: a\n    weighting: {name: mib}\n"
+    for kind in ("application/yaml", "text/yaml; charset=utf-8", "application/x-yaml"):
+        assert send(limited, "POST", "/api/studies", yaml, **{"Content-Type": kind}).status_code == 201
+    for kind in ("application/json", "text/plain", ""):
+        refused = send(limited, "POST", "/api/studies", yaml, **{"Content-Type": kind})
+        assert refused.status_code == 422 and "is not JSON" in refused.json()["error"]["message"], kind
+        assert "line" in refused.json()["error"]["details"][0]
+
+
+def test_only_yaml_has_lines(limited: Bench) -> None:
+    broken = {**SPEC, "seeds": []}
+    as_json = send(limited, "POST", "/api/studies", json.dumps(broken).encode()).json()["error"]["details"]
+    assert [sorted(detail) for detail in as_json] == [["message", "path"]]
+    as_yaml = send(
+        limited, "POST", "/api/studies", json.dumps(broken, indent=1).encode(), **{"Content-Type": "text/yaml"}
+    ).json()["error"]["details"]
+    assert [(detail["path"], detail["line"]) for detail in as_yaml] == [("seeds", 3)]
+    checked = send(limited, "POST", "/api/studies/check", json.dumps(broken).encode()).json()
+    assert checked["error"]["details"] == as_json
+
+
+def test_a_check_of_what_is_no_text_says_so(limited: Bench) -> None:
+    answer = send(limited, "POST", "/api/studies/check", b"\xff\xfe")
+    assert answer.status_code == 200
+    assert answer.json()["valid"] is False and answer.json()["spec"] is None
+    assert "UTF-8" in answer.json()["error"]["message"]

@@ -1,0 +1,179 @@
+"""Files of trials in the test's own process: who may put what, and how much of the disk they may take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from starlette.requests import ClientDisconnect
+
+from tests.processes import short_home
+from tests.service.bench import Bench
+from tests.service.figures.test_latent_figure import MAP
+
+NAME = "checkpoint.safetensors"
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+class Disk:
+    """As much of it is free as a test says."""
+
+    def __init__(self) -> None:
+        self.free = 10**12
+
+    def __call__(self, path: object) -> Usage:
+        return Usage(10**12, 0, self.free)
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Bench]:
+    with short_home() as home:
+        bench = Bench(home, None, keep_free_bytes=400, max_artifact_bytes=900)
+        yield bench
+        bench.close()
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    disk = Disk()
+    monkeypatch.setattr("service.routes.artifacts.shutil.disk_usage", disk)
+    return disk
+
+
+def put(bench: Bench, study: str, trial: str, content: Any, name: str = NAME) -> httpx.Response:
+    return bench.ask("PUT", f"/api/studies/{study}/trials/{trial}/artifacts/{name}", content=content)
+
+
+async def unannounced(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def test_weights_leave_the_disk_what_the_log_needs(small: Bench, disk: Disk) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+    disk.free = 1000
+    assert put(small, study, trial, b"x" * 600).status_code == 204, "what is left is just enough"
+    refused = put(small, study, trial, b"x" * 601)
+    assert refused.status_code == 413
+    assert "has 1,000 bytes left and keeps 400" in refused.json()["error"]["message"]
+    assert small.get(f"/api/studies/{study}/trials/{trial}")["artifacts"] == {"checkpoint": 600}
+
+
+def test_what_does_not_say_its_size_may_be_as_large_as_any(small: Bench, disk: Disk) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+    for free, status in ((1299, 413), (1300, 204)):
+        disk.free = free
+        assert put(small, study, trial, unannounced(b"x")).status_code == status, free
+
+
+def test_an_ended_study_takes_a_resend_and_nothing_new(small: Bench) -> None:
+    study = small.submit()
+    first, second = small.trials(study)
+    assert put(small, study, first, b"weights").status_code == 204
+    small.cancel(study)
+    assert put(small, study, first, b"weights").status_code == 204
+    for trial, content in ((first, b"others"), (second, b"weights")):
+        refused = put(small, study, trial, content)
+        assert refused.status_code == 409
+        assert refused.json()["error"]["details"] == [{"path": "state", "message": "cancelled"}]
+    assert small.get(f"/api/studies/{study}/trials/{second}")["artifacts"] == {}
+    assert small.ask("GET", f"/api/studies/{study}/trials/{first}/checkpoint").content == b"weights"
+
+
+def test_what_an_ended_study_cannot_take_is_refused_unread(small: Bench) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+    small.cancel(study)
+    taken: list[bytes] = []
+
+    async def weights() -> AsyncIterator[bytes]:
+        taken.append(b"weights")
+        yield taken[0]
+
+    assert (put(small, study, trial, weights()).status_code, taken) == (409, [])
+
+
+@pytest.mark.parametrize(
+    ("of", "trial", "name", "status"), [("", "nope", NAME, 404), ("nope", "", NAME, 404), ("", "", "x", 422)]
+)
+def test_a_file_needs_a_study_a_trial_and_a_known_name(
+    small: Bench, of: str, trial: str, name: str, status: int
+) -> None:
+    study = small.submit()
+    assert put(small, of or study, trial or small.trials(study)[0], b"x", name).status_code == status
+    assert not (small.settings.home / "artifacts" / study).exists()
+
+
+def test_a_study_deleted_while_its_file_comes_in_leaves_none(small: Bench) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+    folder = small.settings.home / "artifacts" / study
+
+    async def weights() -> AsyncIterator[bytes]:
+        yield b"half"
+        assert [len(list(folder.rglob("*.safetensors*"))), small.parts.store.study(study).id] == [1, study]
+        small.parts.store.delete(study)
+        yield b"of it"
+
+    answer = put(small, study, trial, weights())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    assert not folder.exists()
+
+
+def test_a_study_deleted_with_its_files_while_another_comes_in_leaves_none(small: Bench) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+
+    async def weights() -> AsyncIterator[bytes]:
+        yield b"half"
+        small.parts.artifacts.forget(study)
+        yield b"of it"
+
+    assert put(small, study, trial, weights()).status_code == 404
+    assert not (small.settings.home / "artifacts" / study).exists()
+
+
+def test_an_upload_that_breaks_off_is_the_senders_fault(small: Bench) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+
+    async def weights() -> AsyncIterator[bytes]:
+        yield b"half"
+        raise ClientDisconnect
+
+    answer = put(small, study, trial, weights())
+    assert (answer.status_code, answer.json()["error"]["message"]) == (422, "the upload was interrupted")
+    assert list((small.settings.home / "artifacts" / study / trial).iterdir()) == []
+
+
+def test_a_latent_map_is_named_after_its_trial_and_refused_by_its_place(small: Bench) -> None:
+    study = small.submit()
+    trial = small.trials(study)[0]
+    refused = put(small, study, trial, json.dumps({**MAP, "labels": [0, 1]}).encode(), "latent-map.json")
+    assert refused.status_code == 422 and len(refused.json()["error"]["details"]) == 1
+    assert small.get(f"/api/studies/{study}/trials/{trial}")["artifacts"] == {}
+    content = json.dumps(MAP).encode()
+    assert put(small, study, trial, content, "latent-map.json").status_code == 204
+    answer = small.ask("GET", f"/api/studies/{study}/trials/{trial}/artifacts/latent-map.json")
+    assert (answer.content, answer.headers["content-type"]) == (content, "application/json")
+    assert f'filename="{study}-{trial}-latent-map.json"' in answer.headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "why"), [(True, "it has not finished"), (False, "evaluation.checkpoints is off in this study")]
+)
+def test_a_trial_without_weights_says_why(small: Bench, checkpoints: bool, why: str) -> None:
+    study = small.submit(evaluation={"checkpoints": checkpoints})
+    trial = small.trials(study)[0]
+    answer = small.ask("GET", f"/api/studies/{study}/trials/{trial}/checkpoint")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["message"] == f"trial {trial} has no checkpoint.safetensors: {why}"

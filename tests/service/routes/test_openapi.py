@@ -1,0 +1,198 @@
+"""The OpenAPI schema: every JSON answer is a described class, errors have one shape, maps stand where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from service.app import create_app
+from service.settings import Settings
+
+Schema = dict[str, Any]
+
+DOCUMENT: Schema = create_app(Settings()).openapi()
+SCHEMAS: dict[str, Schema] = DOCUMENT["components"]["schemas"]
+VERBS = ("get", "post", "put", "patch", "delete")
+OPERATIONS = {
+    f"{verb.upper()} {path}": verbs[verb]
+    for path, verbs in DOCUMENT["paths"].items()
+    for verb in VERBS
+    if verb in verbs
+}
+
+# Where keys are not known beforehand; everything else is a class with described fields.
+MAPS = {
+    "Arm.model": "by setting",
+    "Arm.training": "by setting",
+    "ComparedArm.best": "by metric",
+    **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "SearchEntry", "EstimatorEntry")},
+    "Vocabulary.markers": "by symbol",
+    "Fixed.weights": "by term",
+    "HypervolumeOverSeeds.by_seed": "by seed",
+    "FigureAnswer.data": "Plotly's traces",
+    "FigureAnswer.layout": "Plotly's layout",
+    "RefusedStudy.spec": "as it was written",
+    "TrialAnswer.artifacts": "by file",
+    **{
+        f"{trial}.{field}": "by metric or setting"
+        for trial in ("TrialRow", "TrialWithReports", "TrialAnswer")
+        for field in ("config", "metrics", "intervals")
+    },
+    "TrialAnswer.reports": "by metric",
+    "TrialWithReports.reports": "by metric",
+}
+
+
+def parts_of(schema: Schema) -> Iterator[Schema]:
+    """The schema itself and all that stands in it, but not behind a reference."""
+    yield schema
+    inner = [each for key in ("anyOf", "oneOf", "allOf", "prefixItems") for each in schema.get(key, [])]
+    inner += [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    for each in inner:
+        yield from parts_of(each)
+
+
+def references(schema: Schema) -> set[str]:
+    own = {part["$ref"].rpartition("/")[2] for part in parts_of(schema) if "$ref" in part}
+    return own | {name for field in schema.get("properties", {}).values() for name in references(field)}
+
+
+def reachable(names: set[str]) -> set[str]:
+    seen: set[str] = set()
+    while names - seen:
+        name = (names - seen).pop()
+        seen.add(name)
+        names = names | references(SCHEMAS[name])
+    return seen
+
+
+def contents(operation: Schema, kind: str = "application/json") -> dict[str, Schema]:
+    """The schema of each status that answers with this kind."""
+    answers = operation["responses"].items()
+    return {
+        status: answer["content"][kind]["schema"] for status, answer in answers if kind in answer.get("content", {})
+    }
+
+
+ANSWERED = reachable(
+    {
+        name
+        for operation in OPERATIONS.values()
+        for schema in contents(operation).values()
+        for name in references(schema)
+    }
+)
+SENT = reachable({"Reports"})
+
+
+def test_there_is_something_to_walk() -> None:
+    assert len(OPERATIONS) >= 20
+    assert {"StudyList", "TrialPage", "FrontAnswer", "ComparisonAnswer", "WholeStudy", "ErrorAnswer"} <= ANSWERED
+
+
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_every_json_answer_names_its_schema(label: str) -> None:
+    for status, schema in contents(OPERATIONS[label]).items():
+        named = [part for part in schema.get("anyOf", [schema]) if set(part) == {"$ref"}]
+        assert named == schema.get("anyOf", [schema]), f"{status}: {schema}"
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERED | SENT))
+def test_every_class_and_every_field_is_described(name: str) -> None:
+    schema = SCHEMAS[name]
+    assert schema.get("description") or "enum" in schema
+    fields = schema.get("properties", {}).items()
+    # What may also be null is described where it is not.
+    assert not [
+        name for name, part in fields if not any(each.get("description") for each in (part, *part.get("anyOf", [])))
+    ]
+
+
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_every_parameter_is_described(label: str) -> None:
+    assert not [each["name"] for each in OPERATIONS[label].get("parameters", []) if not each.get("description")]
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether some object in it may have keys that it does not name."""
+    objects = [part for part in parts_of(schema) if part.get("type") == "object"]
+    return any(part.get("additionalProperties", "properties" not in part) is not False for part in objects)
+
+
+def test_maps_stand_only_where_maps_are_meant() -> None:
+    maps = {
+        f"{name}.{field}"
+        for name in ANSWERED
+        for field, part in SCHEMAS[name].get("properties", {}).items()
+        if is_open(part)
+    }
+    assert maps == MAPS.keys()
+    for name in ANSWERED:
+        assert not is_open(SCHEMAS[name]), f"{name} takes any key"
+
+
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_every_error_has_the_one_shape_and_stands_where_it_can_happen(label: str) -> None:
+    operation = OPERATIONS[label]
+    errors = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+    for status, answer in errors.items():
+        assert answer["content"] == {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}, (
+            status
+        )
+        assert answer["description"]
+    takes_body, takes_ids = "requestBody" in operation, "{" in label
+    assert ("401" in errors) == ("/api/" in label)
+    assert ("404" in errors) == takes_ids
+    assert ("413" in errors) == takes_body
+    assert ("422" in errors) == (takes_body or takes_ids or "parameters" in operation)
+    assert ("503" in errors) == ("readyz" in label)
+
+
+def test_what_a_state_can_refuse_is_documented() -> None:
+    refused = {label for label, operation in OPERATIONS.items() if "409" in operation["responses"]}
+    study = "/api/studies/{study_id}"
+    assert refused == {
+        "POST /api/studies",
+        f"POST {study}/cancel",
+        f"POST {study}/reports",
+        f"DELETE {study}",
+        f"PUT {study}/trials/{{trial_id}}/artifacts/{{name}}",
+    }
+
+
+def test_the_frameworks_own_error_shape_is_gone() -> None:
+    assert not [name for name in SCHEMAS if "ValidationError" in name]
+
+
+def test_what_is_no_json_says_what_it_is() -> None:
+    kinds = {
+        label: set(operation["responses"]["200"]["content"])
+        for label, operation in OPERATIONS.items()
+        if "200" in operation["responses"]
+    }
+    study = "GET /api/studies/{study_id}"
+    assert {label: kind for label, kind in kinds.items() if kind != {"application/json"}} == {
+        f"{study}/events": {"text/event-stream"},
+        f"{study}/export": {"text/csv", "application/vnd.apache.parquet", "application/json"},
+        f"{study}/report": {"text/html"},
+        f"{study}/trials/{{trial_id}}/artifacts/{{name}}": {"application/octet-stream", "application/json"},
+        f"{study}/trials/{{trial_id}}/checkpoint": {"application/octet-stream"},
+    }
+
+
+def test_every_body_is_documented() -> None:
+    bodies = {
+        label: {kind: part["schema"] for kind, part in operation["requestBody"]["content"].items()}
+        for label, operation in OPERATIONS.items()
+        if "requestBody" in operation
+    }
+    study = {"application/json": {"$ref": "#/components/schemas/Study"}, "application/yaml": {"type": "string"}}
+    file = {"application/octet-stream": {"type": "string", "format": "binary"}}
+    assert bodies == {
+        "POST /api/studies": study,
+        "POST /api/studies/check": study,
+        "POST /api/studies/{study_id}/reports": {"application/json": {"$ref": "#/components/schemas/Reports"}},
+        "PUT /api/studies/{study_id}/trials/{trial_id}/artifacts/{name}": file,
+    }

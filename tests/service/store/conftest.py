@@ -1,0 +1,52 @@
+"""The stores that are held to the contract. A second backend joins `BACKENDS` and is held to all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.contract.study.parsing import check_study
+from service.contract.wire.events import Report
+from service.store.protocol import Store
+from service.store.sql import SqlStore
+
+Opened = Callable[[], Store]
+BACKENDS: dict[str, Callable[[Path], Store]] = {"sqlite": SqlStore}
+
+
+@pytest.fixture(params=BACKENDS)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
+    """Opens the same database again and again, as another process would."""
+    stores: list[Store] = []
+
+    def open_store() -> Store:
+        stores.append(BACKENDS[request.param](tmp_path))
+        return stores[-1]
+
+    yield open_store
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def plain(spec: dict[str, Any]) -> dict[str, Any]:
+    return check_study(spec).model_dump(by_alias=True, mode="json")
+
+
+@pytest.fixture
+def store(opened: Opened, plain: dict[str, Any]) -> Store:
+    """Holds one study, s1."""
+    store = opened()
+    store.create("s1", plain, None)
+    return store
+
+
+def report(trial: str, epoch: int, **metrics: float | None) -> Report:
+    return Report(uid=f"{trial}:{epoch}", trial=trial, metrics={"epoch": epoch, **metrics})
+
+
+def kinds(store: Store, study: str = "s1") -> list[str]:
+    return [logged.event.kind for logged in store.read(study, after=0)]

@@ -1,0 +1,26 @@
+"""What people import: these names, and nothing heavy comes along."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import pytest
+
+import paretoscope
+from tests.test_architecture import modules_after
+
+
+def test_the_package_has_exactly_its_public_names() -> None:
+    assert paretoscope.__all__ == ["Client", "ClientError", "Study", "__version__"]
+    assert [getattr(paretoscope, name).__name__ for name in paretoscope.__all__[:3]] == paretoscope.__all__[:3]
+
+
+def test_a_name_that_it_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'paretoscope' has no attribute 'Cleint'"):
+        paretoscope.__getattr__("Cleint")
+    assert paretoscope.__version__ == version("paretoscope")
+
+
+def test_importing_it_loads_neither_torch_nor_ray_nor_the_service() -> None:
+    assert not modules_after("import paretoscope") & {"torch", "ray", "fastapi", "httpx", "service", "frontends"}
+    assert not modules_after("from paretoscope import Client, Study") & {"torch", "ray", "fastapi", "service", "pandas"}

@@ -1,0 +1,186 @@
+"""A whole study with a Tune that is played: what it is asked for, what the service and the searches are told."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import ray
+
+from service.contract.study.expansion import expand
+from service.contract.study.parsing import check_study
+from service.contract.study.study import Study
+from service.contract.wire.epoch_report import EpochReport
+from workers.on_ray import driver
+from workers.on_ray.cluster import connected
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import REPORT, members_of, train_cohort
+from workers.planning.past import Past
+
+GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3, 0.4]}}}
+TUNED = {
+    "name": "tuned",
+    "weighting": {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1.0}}},
+    "search": {"name": "optuna", "sampler": "random", "trials": 4, "batch": 2},
+}
+REACHED = {"i_xz_bits": 9.0, "i_zy_bits": 3.0}
+
+
+class Reporter:
+    """Keeps the ends of trials."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+        self.finished: list[str] = []
+
+    def trial_finished(self, trial: str, lines: Any) -> None:
+        self.finished.append(trial)
+
+    def report(self, *said: Any) -> None:
+        pass
+
+
+class Tune:
+    """Runs cohorts one after the other, each with one report; `most` is how many it gets to."""
+
+    def __init__(self, most: int = 99) -> None:
+        self.most, self.cohorts = most, 0
+        self.handed_out: list[str] = []
+        self.trainable: Any = None
+        self.tune_config: Any = None
+        self.run_config: Any = None
+
+    def tuner(self, trainable: Any, tune_config: Any, run_config: Any) -> Tune:
+        self.trainable, self.tune_config, self.run_config = trainable, tune_config, run_config
+        return self
+
+    def fit(self) -> None:
+        searcher, (recorder,) = self.tune_config.search_alg, self.run_config.callbacks
+        while not self.run_config.stop.stop_all() and self.cohorts < self.most:
+            name = f"c{self.cohorts}"
+            if (config := searcher.suggest(name)) in (None, CohortSearcher.FINISHED):
+                return
+            self.handed_out += members_of(config)
+            report = EpochReport(
+                epoch=1, metrics=dict.fromkeys(members_of(config), REACHED), failures={}, final=True
+            ).model_dump_json()
+            recorder.on_trial_result(1, [], SimpleNamespace(config=config, trial_id=name), {REPORT: report})
+            searcher.on_trial_complete(name)
+            self.cohorts += 1
+
+
+@pytest.fixture
+def tune(monkeypatch: pytest.MonkeyPatch) -> Tune:
+    played = Tune()
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 4.0, "GPU": 2.0})
+    monkeypatch.setattr(driver, "Tuner", played.tuner)
+    monkeypatch.setattr("ray.tune.with_parameters", lambda function, plan: (function, plan))
+    monkeypatch.setattr("ray.tune.with_resources", lambda trainable, resources: (*trainable, resources))
+    return played
+
+
+def study(*arms: dict[str, Any], **more: Any) -> Study:
+    return check_study({"name": "s", "arms": list(arms or [GRID]), **more})
+
+
+def run(
+    checked: Study,
+    deadline: float | None = None,
+    past: Mapping[str, Past] | None = None,
+    skip: int = 0,
+    over: bool = False,
+) -> tuple[str | None, list[str]]:
+    """The reason, and the trials that finished; the first `skip` are not left to train."""
+    reporter: Any = Reporter()
+    if over:
+        reporter.ended.set()
+    reason = driver.run("s1", checked, expand(checked)[skip:], past or {}, reporter, deadline, Path("/scratch"))
+    return reason, reporter.finished
+
+
+def test_every_trial_of_grids_and_searches_is_trained_once(tune: Tune) -> None:
+    checked = study(GRID, TUNED)
+    reason, finished = run(checked)
+    assert reason is None and sorted(finished) == sorted(trial.id for trial in expand(checked))
+
+
+def test_a_search_is_told_the_objectives_that_its_trials_reached(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, Any]] = []
+    monkeypatch.setattr("workers.planning.suggest.Suggester.tell", lambda self, *end: told.append(end))
+    checked = study({**TUNED, "search": {**TUNED["search"], "trials": 1}})  # type: ignore[dict-item]
+    run(checked)
+    assert told == [(expand(checked)[0].id, [9.0, 3.0])]
+
+
+def test_what_the_log_has_of_a_search_is_not_suggested_anew(tune: Tune) -> None:
+    checked = study(TUNED)
+    first, *others = (trial.id for trial in expand(checked))
+    past = {first: Past({"weighting.beta": 0.5}, over=True, objectives=[9.0, 3.0])}
+    assert sorted(run(checked, past=past, skip=1)[1]) == sorted(tune.handed_out) == sorted(others)
+
+
+def test_nothing_left_to_train_needs_no_tune(tune: Tune) -> None:
+    assert run(study(), skip=4) == (None, []) and tune.run_config is None
+
+
+def test_a_study_out_of_time_says_how_much_was_not_trained(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    tune.most = 3
+    clock = iter([99.0, 99.5, 100.0])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    limited = study(limits={"seconds": 2.5}, resources={"cohort": 1})
+    reason, finished = run(limited, deadline=100.0)
+    assert reason == "time limit of 2.5 s reached, 2 of 4 trials not trained" and len(finished) == 2
+
+
+def test_a_study_whose_last_trial_ends_with_its_time_is_complete(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([99.0, 100.0])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    limited = study(limits={"seconds": 2.5}, resources={"concurrency": 1})
+    assert run(limited, deadline=100.0)[0] is None
+
+
+def test_a_study_that_the_service_has_ended_trains_no_more_and_is_not_out_of_time(tune: Tune) -> None:
+    assert run(study(), over=True) == (None, [])
+
+
+def test_cohorts_have_the_resources_of_the_study_and_are_tried_again_when_they_die(tune: Tune) -> None:
+    run(study(resources={"cpus": 2, "gpus": 0.5}))
+    assert tune.trainable[0] is train_cohort and tune.trainable[2] == {"cpu": 2, "gpu": 0.5}
+    assert tune.tune_config.num_samples == -1 and tune.tune_config.reuse_actors
+    assert tune.tune_config.max_concurrent_trials == 4, "two slots: those that run, and those that wait"
+    assert tune.run_config.failure_config.max_failures == 2 and tune.run_config.storage_path == "/scratch"
+    assert tune.tune_config.search_alg.set_max_concurrency(4), "slots are counted by us, not by Tune"
+    assert tune.cohorts == 2, "four trials on two slots"
+    assert os.environ["TUNE_FORCE_TRIAL_CLEANUP_S"] == "3", "cancelling does not wait for a long epoch"
+
+
+@pytest.mark.parametrize(("cohort", "count"), [(None, 1), (1, 4), (3, 2)])
+def test_a_cohort_has_no_more_members_than_the_study_wants(tune: Tune, cohort: int | None, count: int) -> None:
+    run(study(resources={"concurrency": 1, "cohort": cohort}))
+    assert tune.cohorts == count
+
+
+def test_workers_are_told_all_that_trials_share(tune: Tune) -> None:
+    checked = study(GRID, seeds=[3, 4], evaluation={"latent_map": {"points": 20}}, resources={"cpus": 2})
+    run(checked)
+    plan = tune.trainable[1]
+    assert plan.trials == {trial.id: trial for trial in expand(checked)}
+    assert (plan.study_id, plan.cpus, plan.mapped_seeds) == ("s1", 2, tuple(checked.mapped_seeds))
+    assert plan.mapped_seeds and (plan.data, plan.evaluation) == (checked.data, checked.evaluation)
+
+
+def test_the_loss_of_ray_is_a_lost_connection_and_other_errors_stay_what_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ray, "init", lambda **settings: None)
+    with pytest.raises(ConnectionError, match=r"Ray: .*the node is gone"), connected():
+        raise ray.exceptions.RaySystemError("the node is gone")
+    with pytest.raises(ValueError, match="no study"), connected():
+        raise ValueError("no study")

@@ -1,0 +1,203 @@
+"""One cohort in its process: what it is told, where it runs, and what it sends, with a training that is played."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from service.contract.methods.data import Digits
+from service.contract.methods.weightings import Fixed
+from service.contract.study.expansion import PlannedTrial, expand
+from service.contract.study.parsing import check_study
+from service.contract.study.study import Evaluation
+from service.contract.wire.epoch_report import EpochReport
+from service.contract.wire.errors import InvalidInput
+from tests.workers.sending.service_stand_in import Answer, StandIn
+from workers.on_ray import trainable
+from workers.on_ray.trainable import MEMBERS, REPORT, report_of, train_cohort
+from workers.planning.plan import Plan
+from workers.sending.files import keep
+
+log = logging.getLogger("some.library")
+KEEPS_NOTHING = Evaluation(checkpoints=False)
+
+
+class Played:
+    """Stands for the training: keeps what it was called with, and does what a test wants."""
+
+    def __init__(self) -> None:
+        self.sent: list[EpochReport] = []
+        self.members: list[PlannedTrial] = []
+        self.device = torch.device("meta")
+        self.at_end: Any = None
+        self.does: Callable[[], Iterator[EpochReport]] = lambda: iter(())
+
+    def train(
+        self, members: Sequence[PlannedTrial], data: Any, evaluation: Any, device: torch.device, at_end: Any = None
+    ) -> Iterator[EpochReport]:
+        self.members, self.device, self.at_end = list(members), device, at_end
+        return self.does()
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+    played = Played()
+    for name in ("PARETOSCOPE_URL", "PARETOSCOPE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("ray.get_gpu_ids", list)
+    monkeypatch.setattr("workers.training.loop.train", played.train)
+    monkeypatch.setattr(trainable, "_send", played.sent.append)
+    return played
+
+
+def plan_of(*trials: PlannedTrial, cpus: float = 1, evaluation: Evaluation = KEEPS_NOTHING) -> Plan:
+    return Plan({trial.id: trial for trial in trials}, Digits(), evaluation, cpus, "s1")
+
+
+def run(plan: Plan, **suggested: dict[str, Any]) -> None:
+    train_cohort({MEMBERS: json.dumps({trial: suggested.get(trial, {}) for trial in plan.trials})}, plan)
+
+
+def epoch(number: int, final: bool = False) -> EpochReport:
+    return EpochReport(epoch=number, metrics={}, failures={}, final=final)
+
+
+@pytest.mark.parametrize(("cpus", "threads"), [(0.5, 1), (1, 1), (2.7, 2), (3, 3)])
+def test_a_cohort_uses_as_many_threads_as_it_has_whole_cpus(
+    played: Played, cohorts: Any, cpus: float, threads: int
+) -> None:
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), cpus=cpus))
+    assert torch.get_num_threads() == threads and played.sent == [], "nothing failed"
+
+
+@pytest.mark.parametrize(("gpus", "device"), [([], "cpu"), ([0], "cuda")])
+def test_a_cohort_trains_on_the_gpu_that_ray_gave_it(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, gpus: list[int], device: str
+) -> None:
+    monkeypatch.setattr("ray.get_gpu_ids", lambda: gpus)
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert played.device.type == device
+
+
+@pytest.mark.parametrize(("count", "end"), [(8, "t6, t7"), (9, "t6, t7 and 1 more"), (11, "t6, t7 and 3 more")])
+def test_the_first_line_of_a_large_cohort_names_eight_members_and_counts_the_rest(
+    played: Played, cohorts: Any, count: int, end: str
+) -> None:
+    played.does = lambda: iter([epoch(1, final=True)])
+    run(plan_of(*(cohorts.trial(f"t{i}", Fixed(beta=0.1)) for i in range(count))))
+    (report,) = played.sent
+    assert f"cohort of {count} on " in report.log[0] and report.log[0].endswith(end)
+
+
+def test_a_member_of_a_search_is_trained_with_its_own_suggestion(played: Played) -> None:
+    arm = {
+        "name": "tuned",
+        "weighting": {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1.0}}},
+        "search": {"name": "optuna", "trials": 2},
+    }
+    first, second = expand(check_study({"name": "s", "arms": [arm]}))
+    plan = Plan({second.id: second, first.id: first}, Digits(), KEEPS_NOTHING, 1)
+    run(plan, **{first.id: {"weighting.beta": 0.25}, second.id: {"weighting.beta": 0.75}})
+    assert [(trial.id, trial.weighting) for trial in played.members] == [
+        (second.id, Fixed(beta=0.75)),
+        (first.id, Fixed(beta=0.25)),
+    ]
+
+
+def flood() -> Iterator[EpochReport]:
+    """More lines than go out as they come, in two epochs."""
+    for number in (1, 2):
+        for step in range(300):
+            log.info("step %d.%d", number, step)
+        yield epoch(number, final=number == 2)
+
+
+def test_the_last_report_carries_the_lines_that_were_held_back(played: Played, cohorts: Any) -> None:
+    played.does = flood
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    first, last = played.sent
+    assert (first.epoch, last.epoch, last.final) == (1, 2, True)
+    assert len(first.log) == len(last.log) == 200
+    assert first.log[-1].endswith(" step 1.299") and last.log[-1].endswith(" step 2.299")
+
+
+def test_a_cohort_that_raises_after_many_lines_still_says_why(played: Played, cohorts: Any) -> None:
+    def raising() -> Iterator[EpochReport]:
+        yield from itertools.islice(flood(), 1)
+        log.info("once more")
+        raise RuntimeError("no room\nfor the rest")
+
+    played.does = raising
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), cohorts.trial("b", Fixed(beta=0.1))))
+    _, last = played.sent
+    why = "RuntimeError: no room\nfor the rest"
+    assert (last.epoch, last.metrics, last.final) == (0, {}, True)
+    assert last.failures == {"a": why, "b": why}
+    assert last.log[0].endswith("once more") and last.log[1].endswith("the cohort failed")
+    assert last.log[2] == "Traceback (most recent call last):" and last.log[-2:] == why.split("\n")
+
+
+def test_an_error_of_ours_is_told_in_its_own_words(played: Played, cohorts: Any) -> None:
+    def refusing() -> Iterator[EpochReport]:
+        raise InvalidInput("data.path: there is no such file")
+
+    played.does = refusing
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert played.sent[-1].failures == {"a": "data.path: there is no such file"}
+
+
+def test_a_report_travels_as_one_text_that_says_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    results: list[dict[str, Any]] = []
+    monkeypatch.setattr("ray.tune.report", results.append)
+    report = EpochReport(epoch=2, metrics={"a": {"accuracy": 0.5}}, failures={"b": "why"}, final=True, log=["ä"])
+    trainable._send(report)
+    (result,) = results
+    assert result.keys() == {REPORT} and isinstance(result[REPORT], str)
+    assert report_of(result) == report and report_of({"done": True}) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "evaluation", "kept"),
+    [
+        ("http://service", {}, True),
+        ("http://service", {"checkpoints": False, "latent_map": {}}, True),
+        ("http://service", {"checkpoints": False}, False),
+        ("", {}, False),
+        (None, {}, False),
+    ],
+)
+def test_files_are_kept_where_a_service_is_known_and_the_study_wants_some(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, url: str | None, evaluation: Any, kept: bool
+) -> None:
+    if url is not None:
+        monkeypatch.setenv("PARETOSCOPE_URL", url)
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), evaluation=Evaluation.model_validate(evaluation)))
+    assert (played.at_end is not None) == kept
+
+
+def test_files_go_to_the_study_with_the_token_of_the_service(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sending() -> Iterator[EpochReport]:
+        assert isinstance(played.at_end, functools.partial) and played.at_end.func is keep
+        assert played.at_end.keywords["plan"] is plan
+        assert played.at_end.keywords["uploads"].put("a", "checkpoint.safetensors", b"weights")
+        yield epoch(1, final=True)
+
+    played.does = sending
+    plan = plan_of(cohorts.trial("a", Fixed(beta=0.1)), evaluation=Evaluation())
+    with StandIn(lambda request: Answer(200)).serving() as service:
+        monkeypatch.setenv("PARETOSCOPE_URL", service.url)
+        monkeypatch.setenv("PARETOSCOPE_TOKEN", "secret")
+        run(plan)
+    assert [report.failures for report in played.sent] == [{}]
+    assert [(request.path, request.token) for request in service.requests] == [
+        ("/api/studies/s1/trials/a/artifacts/checkpoint.safetensors", "Bearer secret")
+    ]

@@ -1,0 +1,212 @@
+"""The multitask problem: its views, its tasks by hand, and what it learns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional
+
+from service.contract.methods.data import Digits, Gaussian
+from service.contract.methods.problems import MADE_TASKS, Multitask
+from service.contract.study.parsing import check_study
+from service.contract.wire.errors import InvalidInput
+from service.contract.wire.events import Metrics
+from tests.planned import planned
+from workers import data, problems
+from workers.data import Targets
+from workers.data.random_streams import Seeds
+from workers.data.split import Split
+from workers.planning.cohorts import plan
+from workers.problems.tasks import classes, exemplar, rotation
+from workers.problems.tasks.task import Setting
+from workers.training.loop import train
+
+CPU = torch.device("cpu")
+ALL = [task for task in MADE_TASKS if task != "class"]
+
+
+def study(auxiliaries: list[str], weighting: dict[str, Any] | None = None, **parts: Any) -> Any:
+    arm = {"name": "a", "problem": {"name": "multitask", "auxiliaries": auxiliaries}}
+    arm["weighting"] = weighting or {"name": "uniform"}
+    base: dict[str, Any] = {"name": "s", "model": {"name": "mlp", "widths": [32], "latent": 32}, "arms": [arm]}
+    goals = [{"metric": "accuracy_class", "goal": "maximize"}, {"metric": "test_loss_class", "goal": "minimize"}]
+    return check_study({**base, "training": {"epochs": 2, "batch_size": 64}, "objectives": goals, **parts})
+
+
+def trained(spec: Any, size: int | None = None) -> list[Metrics]:
+    found: dict[str, Metrics] = {}
+    for cohort in plan(planned(spec), slots=1, size=size):
+        *_, last = train(cohort, spec.data, spec.evaluation, CPU)
+        assert not last.failures
+        found |= last.metrics
+    return [found[trial.id] for trial in planned(spec)]
+
+
+def setup(spec: Multitask, d: Any, seeds: list[int], batch_size: int = 16) -> tuple[Any, Any, Split]:
+    problem = problems.build(spec, 8)
+    split = Split(d, Seeds(seeds, CPU), batch_size)
+    from service.contract.methods.models import Mlp
+
+    return problem, problem.model(Mlp(widths=[12], latent=8), split), split
+
+
+def test_a_quarter_turn_is_that_of_the_image() -> None:
+    x = torch.rand(2, 5, 2 * 3 * 3, generator=torch.Generator().manual_seed(0))
+    turns = torch.tensor([[0, 1, 2, 3, 1], [3, 2, 1, 0, 2]])
+    found = rotation.turned(x, turns, (2, 3, 3))
+    for k in range(2):
+        for i in range(5):
+            image = torch.rot90(x[k, i].view(2, 3, 3), int(turns[k, i]), (1, 2))
+            assert torch.equal(found[k, i], image.flatten())
+    with pytest.raises(ValueError, match=r"square images, got 2×3"):
+        rotation.turned(x[..., :6], turns, (1, 2, 3))
+
+
+def test_a_shifted_view_moves_the_image_over_black() -> None:
+    x = torch.rand(1, 1, 16, generator=torch.Generator().manual_seed(0))
+    found = exemplar.shifted(x, torch.tensor([[[1, -2]]]), torch.zeros(1, 1, 16), (1, 4, 4)).view(4, 4)
+    image = x.view(4, 4)
+    assert torch.equal(found[1:, :2], image[:-1, 2:])
+    assert not found[0].any() and not found[:, 2:].any()
+
+
+def test_terms_are_the_tasks_losses_by_hand() -> None:
+    d = data.load(Digits())
+    tasks = ["class", "coarse-class", "rotation", "reconstruction"]
+    problem, model, split = setup(Multitask(auxiliaries=tasks[1:]), d, [3, 4])
+    batch = next(iter(problem.batches(split, 1)))
+    s = model.encode(batch.x)
+    found = torch.stack(problem.losses(model, s, batch), 1)
+    for k in range(2):
+        plain, seen = batch.drawn["plain"]
+        place = seen.place[k]
+        assert torch.equal(seen.x[k], d.x_train[place])
+        outputs = [model.decode(s[0][:, plain].relu(), i)[k] for i in (0, 1, 3)]
+        turned, turns = batch.drawn["turned"]
+        by_turn = model.decode(s[0][:, turned].relu(), 2)[k]
+        by_hand = [
+            functional.cross_entropy(outputs[0], d.y_train[place]),
+            functional.cross_entropy(outputs[1], torch.tensor(d.coarse)[d.y_train[place]]),
+            functional.cross_entropy(by_turn, turns.extra[k]),
+            functional.mse_loss(outputs[2], d.x_train[place]),
+        ]
+        torch.testing.assert_close(found[k], torch.stack(by_hand))
+
+
+def test_heads_are_each_tasks_own() -> None:
+    """The gradient of one term reaches no parameter of another task's head."""
+    problem, model, split = setup(Multitask(auxiliaries=["rotation"]), data.load(Digits()), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    terms = problem.losses(model, model.encode(batch.x), batch)
+    for i, term in enumerate(terms):
+        grads = torch.autograd.grad(term.sum(), model.head.leaves, retain_graph=True, allow_unused=True)
+        reached = [g is not None and bool(g.any()) for g in grads]
+        assert reached == [i == 0, i == 0, i == 1, i == 1]
+
+
+def test_few_labels_are_drawn_again_and_again_and_only_they() -> None:
+    d = data.load(Digits(labels=20))
+    assert d.labelled is not None and int(d.labelled.sum()) == 20
+    problem, _, split = setup(Multitask(auxiliaries=["rotation"]), d, [0, 1], batch_size=64)
+    places = [batch.drawn["labelled"][1].place for batch in problem.batches(split, 1)]
+    assert all(p.shape == (2, 20) for p in places), "all of them in every step, as they are fewer than a batch"
+    assert d.labelled[torch.cat(places, 1)].all()
+    turned = torch.cat([batch.drawn["turned"][1].place for batch in problem.batches(split, 1)], 1)
+    assert torch.equal(turned.sort(1).values, torch.arange(len(d.x_train)).expand(2, -1)), "all images, once"
+
+
+def test_random_labels_are_the_same_for_everyone_and_say_nothing() -> None:
+    d = data.load(Digits())
+    first, second = (classes.random(Setting(Multitask(), d))._labels["train"] for _ in range(2))
+    assert torch.equal(first, second)
+    table = torch.zeros(10, 10).index_put_((d.y_train, first), torch.tensor(1.0), accumulate=True)
+    assert (table / table.sum(1, keepdim=True)).max() < 0.2
+
+
+def test_all_tasks_together_train_alone_as_in_a_cohort() -> None:
+    spec = study(ALL, data={"name": "digits", "labels": 100}, seeds=[0, 1, 2])
+    for ours, own in zip(trained(spec), trained(spec, size=1), strict=True):
+        assert set(ours) == set(spec.metrics)
+        for name in set(own) - {"seconds"}:
+            assert ours[name] == pytest.approx(own[name], rel=1e-3, abs=1e-3), name
+
+
+def test_the_class_is_learned_from_a_hundred_labels_and_rotation_from_none() -> None:
+    spec = study(["rotation"], data={"name": "digits", "labels": 100}, training={"epochs": 30, "batch_size": 64})
+    (metrics,) = trained(spec)
+    assert (metrics["accuracy_class"] or 0) > 0.82 and metrics["accuracy"] == metrics["accuracy_class"]
+    assert (metrics["accuracy_rotation"] or 0) > 0.8
+
+
+def test_nobody_learns_random_labels() -> None:
+    (metrics,) = trained(study(["random-labels"], training={"epochs": 5, "batch_size": 64}))
+    accuracy = metrics["accuracy_random-labels"]
+    assert accuracy is not None and accuracy < 0.2
+
+
+@pytest.mark.parametrize("weighting", ["mib", "mgda", "upgrad", "uw", "dwa", "stch"])
+def test_bottleneck_weightings_work_on_tasks(weighting: str) -> None:
+    (metrics,) = trained(study(["rotation", "reconstruction"], {"name": weighting}))
+    assert metrics["weight_rotation"] is not None
+
+
+def test_losses_on_the_validation_split_are_those_of_its_images() -> None:
+    d = data.load(Digits(validation_fraction=0.2))
+    assert d.x_validation is not None and d.y_validation is not None
+    problem, model, split = setup(Multitask(auxiliaries=["reconstruction"]), d, [0, 1])
+    found = problem.validate(model, split)
+    assert found.shape == (2, 2)
+    (code,) = model.encode(d.x_validation.expand(2, -1, -1))
+    for k in range(2):
+        outputs = model.decode(code.relu(), 0)[k]
+        assert found[k, 0].item() == pytest.approx(functional.cross_entropy(outputs, d.y_validation).item(), rel=1e-4)
+    without, model, split = setup(Multitask(), data.load(Digits()), [0])
+    assert without.validate(model, split) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "d", "words"),
+    [
+        ("left", Digits(), "this data has no task 'left'; known: class"),
+        ("coarse-class", Gaussian(train_samples=9, test_samples=9), "needs data with coarse classes"),
+        ("class", Gaussian(train_samples=9, test_samples=9), "continuous labels"),
+    ],
+)
+def test_a_task_that_the_data_has_not_is_refused_in_words(task: str, d: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        setup(Multitask(main=task), data.load(d), [0])
+
+
+def test_tasks_must_differ() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        study(["rotation", "rotation"])
+    assert "'rotation' appears twice" in caught.value.message
+
+
+def test_a_task_is_the_mean_over_the_examples_that_have_its_label() -> None:
+    """As for the tasks of domains, where most examples are of another domain."""
+    whole = data.load(Digits())
+    labels = torch.where(torch.arange(len(whole.y_train)) % 3 == 0, whole.y_train, -1)
+    tasks = {"third": Targets(labels, whole.y_test, 10), "none": Targets(labels * 0 - 1, whole.y_test, 10)}
+    problem, model, split = setup(Multitask(main="third", auxiliaries=["none"]), replace(whole, tasks=tasks), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    (s,) = model.encode(batch.x)
+    third, none = problem.losses(model, (s,), batch)
+    y = labels[batch.drawn["plain"][1].place[0]]
+    assert 0 < (y >= 0).sum() < len(y)
+    by_hand = functional.cross_entropy(model.decode(s.relu(), 0)[0][y >= 0], y[y >= 0])
+    torch.testing.assert_close(third[0], by_hand)
+    assert none.item() == 0, "nothing to learn from, and no division by nothing"
+
+
+def test_the_exemplar_teacher_is_an_average_of_past_students() -> None:
+    problem, model, split = setup(Multitask(auxiliaries=["exemplar"], teacher_decay=0.75), data.load(Digits()), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    teacher, first = problem._teacher, model.encoder.flat.clone()
+    assert torch.equal(teacher.encoder.flat, first), "it starts where the student does"
+    model.encoder.flat.add_(1.0)
+    problem.losses(model, model.encode(batch.x), batch)
+    torch.testing.assert_close(teacher.encoder.flat, first + 0.25)

@@ -1,0 +1,197 @@
+"""The driver of a study: what it fetches, and how it says that it ended."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from service.contract.study.expansion import expand
+from service.contract.study.parsing import check_study
+from service.contract.wire.errors import InvalidInput
+from tests.workers.sending.service_stand_in import Answer, Request, StandIn
+from workers import run_study
+from workers.planning.past import Past
+from workers.run_study import DONE, FAILED, LOST, Work, drive, fetch, job_id, main
+from workers.sending import study_client
+from workers.sending.reporter import Reporter
+from workers.sending.study_client import StudyClient
+
+SPEC: dict[str, Any] = {
+    "name": "s",
+    "seeds": [0, 1],
+    "arms": [{"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2]}}}],
+}
+
+
+class Known:
+    """A service with one study; `events` are those that were reported."""
+
+    def __init__(self, spec: dict[str, Any], states: list[str], started_at: str | None = None) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.spec, self.states, self.started_at = spec, states, started_at
+
+    def answer(self, request: Request) -> Answer:
+        if request.path.endswith("/reports"):
+            self.events += json.loads(request.body)["events"]
+            return Answer(200, '{"accepted": 1, "duplicates": 0}')
+        if "/trials" in request.path:
+            trials = [
+                {"id": trial.id, "arm": trial.arm, "state": state, "config": trial.config, "metrics": {}}
+                for trial, state in zip(expand(check_study(self.spec)), self.states, strict=True)
+            ]
+            return Answer(200, json.dumps({"trials": trials, "next": None}))
+        return Answer(200, json.dumps({"id": "s1", "spec": self.spec, "started_at": self.started_at}))
+
+
+@pytest.fixture(autouse=True)
+def as_job_seven(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARETOSCOPE_JOB", "job7")
+    monkeypatch.setattr(run_study, "_on_sigterm", lambda *_: None)
+
+
+def fetched(known: Known) -> Work:
+    with StandIn(known.answer).serving() as service, StudyClient(service.url, None, "s1") as client:
+        return fetch(client)
+
+
+def test_only_trials_that_are_not_over_are_left() -> None:
+    work = fetched(Known(SPEC, ["finished", "failed", "running", "stopped"]))
+    assert [trial.id for trial in work.trials] == [trial.id for trial in expand(check_study(SPEC))[2:]]
+
+
+def test_time_runs_from_the_start_of_the_study_not_of_its_driver() -> None:
+    limited = {**SPEC, "limits": {"seconds": 100}}
+    started = "2026-01-02T03:04:05.5+00:00"
+    assert fetched(Known(limited, ["planned"] * 4, started)).deadline == pytest.approx(1767323045.5 + 100)
+    assert fetched(Known(SPEC, ["planned"] * 4, started)).deadline is None
+
+
+def test_time_runs_from_now_where_nobody_says_when_the_study_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 5000.0)
+    assert fetched(Known({**SPEC, "limits": {"seconds": 100}}, ["planned"] * 4)).deadline == 5100.0
+
+
+def test_a_driver_knows_what_its_searches_had_before() -> None:
+    beta = {"range": {"from": 0.1, "to": 1.0}}
+    arm = {"weighting": {"name": "fixed", "beta": beta}, "search": {"name": "optuna", "trials": 2}}
+    searching = {"name": "s", "arms": [{"name": "tuned", **arm}]}
+    first, second = expand(check_study(searching))
+    work = fetched(Known(searching, ["failed", "planned"]))
+    assert [trial.id for trial in work.trials] == [second.id]
+    assert work.past == {first.id: Past({}, over=True, objectives=None)}
+
+
+def driven(known: Known, monkeypatch: pytest.MonkeyPatch, train: Any) -> tuple[int, list[tuple[str, str | None]]]:
+    monkeypatch.setattr(run_study, "_train", train)
+    with StandIn(known.answer).serving() as service:
+        code = drive("s1", service.url, None)
+    return code, [(event["uid"], event.get("reason")) for event in known.events]
+
+
+def test_a_trained_study_is_finished_with_the_reason_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    for reason in (None, "time limit of 1 s reached"):
+        known = Known(SPEC, ["planned"] * 4)
+        assert driven(known, monkeypatch, lambda *_, why=reason: why) == (DONE, [("study:finished:job7", reason)])
+
+
+def test_a_driver_that_raises_fails_the_study_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(*_: Any) -> None:
+        raise ValueError("resources.cpus = 9, but the cluster has 2")
+
+    code, events = driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
+    why = "the study could not be trained: resources.cpus = 9, but the cluster has 2"
+    assert (code, events) == (FAILED, [("study:failed:job7", why)])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(AssertionError(), "AssertionError"), (InvalidInput("data.path is not there"), "data.path is not there")],
+)
+def test_an_error_is_told_in_its_own_words_or_by_its_name(
+    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*_: Any) -> None:
+        raise error
+
+    _, events = driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
+    assert events == [("study:failed:job7", f"the study could not be trained: {words}")]
+
+
+def test_a_study_that_its_own_version_refuses_fails_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known({**SPEC, "seeds": []}, [])
+    code, ((uid, reason),) = driven(known, monkeypatch, lambda *_: None)
+    assert (code, uid) == (FAILED, "study:failed:job7") and reason is not None and "seeds" in reason
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_driver_whose_last_word_does_not_arrive_is_lost(raises: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(*_: Any) -> None:
+        if raises:
+            raise ValueError("why")
+
+    monkeypatch.setattr(run_study, "LAST_EVENTS_SECONDS", 0.2)
+    monkeypatch.setattr(run_study, "_train", train)
+    known = Known(SPEC, ["planned"] * 4)
+
+    def answer(request: Request) -> Answer:
+        return Answer(503) if request.method == "POST" else known.answer(request)
+
+    with StandIn(answer).serving() as service:
+        assert drive("s1", service.url, None) == LOST
+
+
+def test_a_driver_is_started_with_one_study_and_the_address_and_token_of_the_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driven: list[tuple[str, str, str | None]] = []
+
+    def drive(study: str, url: str, token: str | None) -> int:
+        driven.append((study, url, token))
+        return 7
+
+    monkeypatch.setattr(run_study, "drive", drive)
+    for name in ("PARETOSCOPE_URL", "PARETOSCOPE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["s1"]) == 2
+    monkeypatch.setenv("PARETOSCOPE_URL", "http://service")
+    assert main([]) == main(["s1", "s2"]) == 2 and driven == []
+    assert main(["s1"]) == 7
+    monkeypatch.setenv("PARETOSCOPE_TOKEN", "secret")
+    assert main(["s1"]) == 7
+    assert driven == [("s1", "http://service", None), ("s1", "http://service", "secret")]
+
+
+def test_a_driver_that_loses_ray_ends_without_a_word_so_that_it_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def train(*_: Any) -> None:
+        raise ConnectionError("Ray: gone")
+
+    assert driven(Known(SPEC, ["planned"] * 4), monkeypatch, train) == (LOST, [])
+
+
+def test_a_study_that_was_ended_meanwhile_is_not_finished_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> None:
+        reporter.ended.set()
+
+    assert driven(Known(SPEC, ["planned"] * 4), monkeypatch, train) == (DONE, [])
+
+
+@pytest.mark.parametrize("status", [404, 503])
+def test_a_study_that_cannot_be_fetched_is_lost_not_failed(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.3)
+    with StandIn(lambda request: Answer(status)).serving() as service:
+        assert drive("s1", service.url, None) == LOST
+    assert {request.method for request in service.requests} == {"GET"}
+
+
+def test_the_job_is_rays_own_unless_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert job_id("s1") == "job7"
+    monkeypatch.delenv("PARETOSCOPE_JOB")
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", '{"metadata": {"job_submission_id": "s1-2"}}')
+    assert job_id("s1") == "s1-2"
+    monkeypatch.delenv("RAY_JOB_CONFIG_JSON_ENV_VAR")
+    assert job_id("s1") == "s1"

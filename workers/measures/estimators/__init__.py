@@ -1,0 +1,58 @@
+"""Estimates of I(X;Z) from N inputs and their Gaussian codes.
+
+The pairwise bounds and InfoNCE know the code's densities and treat X as uniform on the N points, so none exceeds ln N;
+MINE and KSG see no densities, only inputs and samples of their codes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from service.contract.methods.estimators import EstimatorName
+from service.contract.metrics import ESTIMATE, ESTIMATOR_SAMPLES
+from service.contract.study.study import Evaluation
+from workers.data.random_streams import Seeds, generator
+from workers.measures.coding import Coding, Columns
+from workers.measures.estimators import infonce, ksg, mine, pairwise
+from workers.measures.estimators.codes import Codes
+from workers.measures.information import ROWS
+from workers.models import Model
+
+# To nats [K].
+ESTIMATORS: dict[EstimatorName, Callable[[Codes], Tensor]] = {
+    "pairwise-lower": lambda codes: pairwise.lower(codes.mean, codes.scale),
+    "pairwise-upper": lambda codes: pairwise.upper(codes.mean, codes.scale),
+    "infonce": lambda codes: infonce.infonce(codes.mean, codes.scale, codes.noise),
+    "mine": mine.mine,
+    "ksg": ksg.ksg,
+}
+
+
+@torch.no_grad()
+def estimate(model: Model, problem: Coding, x: Tensor, seeds: Seeds, evaluation: Evaluation) -> Columns:
+    """What `evaluation.estimators` names, in bits, and N; nothing if it names none.
+
+    Not finite without noise, but for MINE and KSG. MINE trains a critic at each call.
+    The points are the same for every cohort and epoch, and so is the noise of each seed.
+    """
+    if not evaluation.estimators:
+        return {}
+    chosen = torch.randperm(len(x), generator=generator(0, "estimator-subset"))[: evaluation.estimator_samples]
+    points = x[chosen.to(x.device)]
+    codes = _codes(model, problem, points, seeds)
+    estimates = {ESTIMATE.of(name): (ESTIMATORS[name](codes) / math.log(2)).tolist() for name in evaluation.estimators}
+    return {**estimates, ESTIMATOR_SAMPLES: [float(len(points))] * seeds.members}
+
+
+def _codes(model: Model, problem: Coding, x: Tensor, seeds: Seeds) -> Codes:
+    """The codes of x [N, features] of all members, and noise of each seed."""
+    members = seeds.members
+    parts = [problem.code(model.encode(rows.expand(members, *rows.shape))) for rows in torch.split(x, ROWS)]
+    mean = torch.cat([code.mean for code in parts], dim=1)
+    scale = torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1)
+    noise = seeds.spread(seeds.draw("estimator", lambda g: torch.randn(mean.shape[1:], generator=g)))
+    return Codes(x.flatten(1).double(), mean.double(), scale.double(), noise.double(), seeds)

@@ -1,0 +1,126 @@
+"""A study on Ray: cohorts as Ray Tune trials, their reports to the service."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from math import floor, inf
+from pathlib import Path
+
+import ray
+from ray import tune
+from ray.tune import FailureConfig, RunConfig, Stopper, TuneConfig, Tuner
+
+from service.contract.study.expansion import PlannedTrial, Slot, searched_keys
+from service.contract.study.outcomes import objective_values
+from service.contract.study.study import Resources, Study
+from service.contract.wire.events import Metrics
+from service.contract.wording.numbers import setting
+from workers.on_ray.recorder import WORKER_DEATHS, NotSaved, Recorder
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import train_cohort
+from workers.planning.past import Past
+from workers.planning.plan import Plan
+from workers.planning.supply import Supply, searches_of
+from workers.sending.reporter import Reporter
+
+log = logging.getLogger(__name__)
+
+# Our log is the truth: Tune's own files, tables and snapshots would only cost time.
+TUNE_ENVIRONMENT = {
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_AUTO_INIT": "1",
+    "TUNE_GLOBAL_CHECKPOINT_S": "86400",
+    "TUNE_FORCE_TRIAL_CLEANUP_S": "3",  # a worker in a long epoch is not waited for when the study stops
+    "TUNE_PRINT_ALL_TRIAL_ERRORS": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",  # it prints a table even at verbose=0
+}
+
+
+class NotEnough(ValueError):
+    """The cluster cannot run a single cohort of this study."""
+
+
+def slots_of(resources: Resources, cluster: dict[str, float]) -> int:
+    """How many cohorts run at once on a cluster with these resources."""
+    fits: float = resources.concurrency or inf
+    for name, key, each in (("cpus", "CPU", resources.cpus), ("gpus", "GPU", resources.gpus)):
+        there = cluster.get(key, 0.0)
+        if each > there:
+            raise NotEnough(f"resources.{name} = {setting(each)}, but the cluster has {setting(there)}")
+        if each:
+            fits = min(fits, floor(there / each))
+    return int(fits)
+
+
+class _Until(NotSaved, Stopper):
+    """Ends the study at its time limit, or when the service wants no more reports."""
+
+    def __init__(self, deadline: float | None, reporter: Reporter) -> None:
+        self._deadline = inf if deadline is None else deadline
+        self._reporter = reporter
+        self.out_of_time = False
+
+    def __call__(self, trial_id: str, result: Mapping[str, object]) -> bool:
+        return False
+
+    def stop_all(self) -> bool:
+        self.out_of_time = self.out_of_time or time.time() >= self._deadline
+        return self.out_of_time or self._reporter.ended.is_set()
+
+
+def run(
+    study_id: str,
+    study: Study,
+    trials: Sequence[PlannedTrial | Slot],
+    past: Mapping[str, Past],
+    reporter: Reporter,
+    deadline: float | None,
+    scratch: Path,
+) -> str | None:
+    """Train the trials; the reason when some were left out. Needs a connected Ray and a folder for Tune's files."""
+    resources = study.resources
+    slots = slots_of(resources, ray.cluster_resources())
+    log.info("%d trials on %d slots", len(trials), slots)
+    if not trials:
+        return None
+    keys = searched_keys(study)
+    planned = [trial for trial in trials if isinstance(trial, PlannedTrial)]
+    supply = Supply(planned, searches_of(study, past), slots, resources.cohort)
+
+    def ended(trial: str, metrics: Metrics | None) -> None:
+        supply.tell(trial, None if metrics is None else objective_values(metrics, study.objectives))
+
+    os.environ.update(TUNE_ENVIRONMENT)
+    logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
+    by_id, mapped = {trial.id: trial for trial in trials}, tuple(study.mapped_seeds)
+    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped)
+    trainable = tune.with_resources(
+        tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
+    )
+    searcher, until = CohortSearcher(supply, slots, keys), _Until(deadline, reporter)
+    recorder = Recorder((trial.id for trial in trials), reporter, ended, searcher.has_said_all)
+    Tuner(
+        trainable,
+        tune_config=TuneConfig(
+            search_alg=searcher,
+            num_samples=-1,  # until the searcher has no more
+            max_concurrent_trials=2 * slots,  # those that end, and those that wait for their processes
+            reuse_actors=True,
+        ),
+        run_config=RunConfig(
+            name="study",
+            storage_path=str(scratch),
+            callbacks=[recorder],
+            stop=until,
+            failure_config=FailureConfig(max_failures=WORKER_DEATHS),
+            verbose=0,
+        ),
+    ).fit()
+    left = len(recorder.open)
+    if until.out_of_time and left:
+        return f"time limit of {setting(study.limits.seconds)} s reached, {left} of {len(trials)} trials not trained"
+    return None

@@ -1,0 +1,119 @@
+"""What Ray Tune tells about cohorts, as events about trials."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ParamSpec
+
+from ray.tune import Callback
+from ray.tune.experiment import Trial
+from ray.tune.result import HOSTNAME, NODE_IP
+
+from service.contract.wire.epoch_report import EpochReport
+from service.contract.wire.events import Metrics
+from workers.on_ray.trainable import members_of, report_of
+from workers.sending.reporter import Reporter
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+
+WORKER_DEATHS = 2  # a cohort is tried again when its process died, not when it raised
+
+
+def _never_raises(method: Callable[P, None]) -> Callable[P, None]:
+    """Tune aborts the whole study when a callback raises."""
+
+    @functools.wraps(method)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except Exception:
+            log.exception("%s failed", method.__name__)
+
+    return guarded
+
+
+class NotSaved:
+    """Tune pickles a run in order to restore it. We never do, and a queue with a thread cannot be pickled."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {}
+
+
+class Recorder(NotSaved, Callback):
+    """Turns what Tune tells about cohorts into events about trials."""
+
+    def __init__(
+        self,
+        trials: Iterable[str],
+        reporter: Reporter,
+        ended: Callable[[str, Metrics | None], None],
+        said_all: Callable[[str], None],
+    ) -> None:
+        self.open = set(trials)
+        self._reporter = reporter
+        self._ended = ended  # told of each trial once: its last metrics, or none when it failed
+        self._said_all = said_all  # told of each Tune trial whose cohort has sent its last report
+        self._metrics: dict[str, Metrics] = {}
+
+    @_never_raises
+    def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
+        host = _host(trial)
+        for member, suggested in members_of(trial.config).items():
+            self._reporter.trial_started(member, host, suggested)
+
+    @_never_raises
+    def on_trial_result(
+        self, iteration: int, trials: list[Trial], trial: Trial, result: Mapping[str, object], **info: Any
+    ) -> None:
+        if report := report_of(result):
+            self.record(members_of(trial.config), report)
+            if report.final:
+                self._said_all(trial.trial_id)
+
+    @_never_raises
+    def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
+        self.fail(members_of(trial.config), _last_line(trial))
+
+    def record(self, members: Iterable[str], report: EpochReport) -> None:
+        """What the cohort logged goes to each member once, with the first event that the report makes of it."""
+        lines = dict.fromkeys(members, report.log)
+        for member, metrics in report.metrics.items():
+            self._metrics[member] = {**self._metrics.get(member, {}), **metrics}
+            self._reporter.report(member, report.epoch, metrics, lines.pop(member, []))
+        for member, reason in report.failures.items():
+            self.fail([member], reason, lines.pop(member, []))
+        if report.final:
+            for member in members:
+                if member in self.open:
+                    self.open.remove(member)
+                    self._reporter.trial_finished(member, lines.pop(member, []))
+                    self._ended(member, self._metrics.pop(member, {}))
+
+    def fail(self, members: Iterable[str], reason: str, lines: Sequence[str] = ()) -> None:
+        for member in members:
+            if member in self.open:
+                self.open.remove(member)
+                self._reporter.trial_failed(member, reason, lines)
+                self._metrics.pop(member, None)
+                self._ended(member, None)
+
+
+def _host(trial: Trial) -> str | None:
+    """Name and address of the node the trial runs on; none when its process has died at once."""
+    said = trial.last_result  # before the first report: what its process told about itself
+    return f"{said[HOSTNAME]}/{said[NODE_IP]}" if NODE_IP in said else None
+
+
+def _last_line(trial: Trial) -> str:
+    """Tune writes a traceback to a file; its last line says what happened, Ray's advice on it left out."""
+    try:
+        lines = Path(trial.error_file).read_text(errors="replace").split("\n") if trial.error_file else []
+    except OSError as error:
+        lines = [f"the worker process died, and what it wrote cannot be read: {error}"]
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "the worker process died")
+    return f"tried {WORKER_DEATHS + 1} times: {said.partition(' Some common causes')[0]}"

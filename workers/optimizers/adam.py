@@ -1,0 +1,41 @@
+"""Adam, stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from workers.optimizers.stacked import per_member
+
+
+class Adam:
+    """Adam (Kingma & Ba 2015): θ ← θ − η m̂ / (√v̂ + ε), with one η per member. β₁ 0.9, β₂ 0.999, ε 1e-8."""
+
+    beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: Tensor) -> None:
+        self._parameters = list(parameters)
+        self._rates = per_member(learning_rate, parameters)
+        self._m = [torch.zeros_like(p) for p in parameters]
+        self._v = [torch.zeros_like(p) for p in parameters]
+        self._scratch = [torch.empty_like(p) for p in parameters]
+        self._t = 0
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        self._t += 1
+        g = list(gradients)
+        torch._foreach_lerp_(self._m, g, 1 - self.beta1)
+        torch._foreach_mul_(self._v, self.beta2)
+        torch._foreach_addcmul_(self._v, g, g, 1 - self.beta2)
+        # √v̂ + ε = (√v + ε c) / c with c = √(1 − β₂ᵗ): c joins the scalar factor of the step.
+        c = (1 - self.beta2**self._t) ** 0.5
+        ratio = self._scratch
+        torch._foreach_copy_(ratio, self._v)
+        torch._foreach_sqrt_(ratio)
+        torch._foreach_add_(ratio, self.epsilon * c)
+        for m, r in zip(self._m, ratio, strict=True):
+            torch.div(m, r, out=r)
+        torch._foreach_addcmul_(self._parameters, self._rates, ratio, -c / (1 - self.beta1**self._t))

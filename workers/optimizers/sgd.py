@@ -1,0 +1,22 @@
+"""Plain descent, stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from workers.optimizers.stacked import per_member
+
+
+class Sgd:
+    """θ ← θ − η g, plain, with one η per member."""
+
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: Tensor) -> None:
+        self._parameters = list(parameters)
+        self._rates = per_member(-learning_rate, parameters)
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        torch._foreach_addcmul_(self._parameters, self._rates, list(gradients))

@@ -1,0 +1,67 @@
+"""Which trials train together: a pure plan from trials and slots to cohorts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from math import ceil
+
+from service.contract.methods.weightings import Weighting
+from service.contract.study.expansion import PlannedTrial
+
+# From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
+LARGEST = 32
+
+Cohort = list[PlannedTrial]
+
+
+def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) -> list[Cohort]:
+    """Cohorts of trials that can train together, those with the most work first.
+
+    Sizes are even and such that every slot has work. `size`, the study's own wish, is the most members of a
+    cohort; without it the plan fills all slots in as few rounds as `LARGEST` allows.
+    A trial whose model does not stack is a cohort of one.
+    """
+    if slots < 1:
+        raise ValueError(f"slots must be at least 1, got {slots}")
+    if not trials:
+        return []
+    groups: dict[Hashable, Cohort] = {}
+    for trial in trials:
+        groups.setdefault(_shape(trial), []).append(trial)
+    wanted = 0 if size else min(len(trials), slots * ceil(len(trials) / (slots * LARGEST)))
+    most = size or ceil(len(trials) / wanted)
+    parts = {shape: ceil(len(group) / most) for shape, group in groups.items()}
+    while sum(parts.values()) < wanted:
+        parts[max(groups, key=lambda shape: len(groups[shape]) / parts[shape])] += 1
+    cohorts = [cohort for shape, group in groups.items() for cohort in _cut(group, parts[shape])]
+    return sorted(cohorts, key=_work, reverse=True)
+
+
+def _shape(trial: PlannedTrial) -> Hashable:
+    """What the members of a cohort share. Weightings of different cost stay apart: the cheap ones must
+    not pay for what they do not use, or the arms' costs could not be compared."""
+    training = trial.training
+    return (
+        trial.problem.model_dump_json(),
+        trial.model.model_dump_json(),
+        (training.epochs, training.batch_size, training.optimizer, training.feedback),
+        training.balance and training.balance.model_dump_json(),
+        _cost_class(trial.weighting),
+        None if trial.model.stacks else trial.id,
+    )
+
+
+def _cost_class(weighting: Weighting) -> Hashable:
+    """Weightings whose steps cost about the same: ours by whether they need a Gram, torchjd's each by its name."""
+    return weighting.name if hasattr(weighting, "adapter") else weighting.needs_gram
+
+
+def _cut(group: Cohort, parts: int) -> list[Cohort]:
+    """`parts` pieces whose sizes differ by at most one."""
+    bounds = [i * len(group) // parts for i in range(parts + 1)]
+    return [group[start:end] for start, end in pairwise(bounds)]
+
+
+def _work(cohort: Cohort) -> int:
+    return len(cohort) * cohort[0].training.epochs

@@ -1,0 +1,27 @@
+"""What every cohort of a study is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from service.contract.methods.data import Data
+from service.contract.study.expansion import PlannedTrial, Slot, resolve
+from service.contract.study.study import Evaluation
+from service.contract.wire.events import Setting
+
+
+class Plan(NamedTuple):
+    """All trials of a study by id and what they share; Ray keeps it once per node."""
+
+    trials: dict[str, PlannedTrial | Slot]
+    data: Data
+    evaluation: Evaluation
+    cpus: float
+    study_id: str = ""
+    mapped_seeds: tuple[int, ...] = ()  # whose trials get a latent map
+
+    def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:
+        """With every value: a slot has those that were suggested for it."""
+        planned = self.trials[trial_id]
+        return resolve(planned, suggested) if isinstance(planned, Slot) else planned

@@ -1,0 +1,81 @@
+"""One search by Optuna: batches of suggestions out, results in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import optuna
+from optuna.trial import TrialState
+
+from service.contract.methods.searches import OptunaSearch
+from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
+from service.contract.study.study import Objective
+from workers.planning import samplers
+from workers.planning.past import Past
+
+# Samplers that keep notes about each trial they were asked for: history is rebuilt through them.
+NOTE_TAKERS = ("nsga2", "qmc")
+
+
+class Suggester:
+    """The search of one arm and seed over its slots, in their order.
+
+    A batch is asked for when all of the last one is told, so equal results lead to equal suggestions. `past` is what
+    the log has: trials that are over are told at once, others with known values keep them.
+    """
+
+    def __init__(
+        self,
+        search: OptunaSearch,
+        slots: Sequence[Slot],
+        objectives: Sequence[Objective],
+        past: Mapping[str, Past],
+    ) -> None:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._search, self._slots, self._past = search, slots, past
+        self._seed = slots[0].seed
+        self._batch = search.batch_of(len(slots))
+        self._space = searched(slots[0])
+        self._study = optuna.create_study(directions=[objective.goal for objective in objectives])
+        self._open: dict[str, optuna.Trial] = {}
+        self._asked = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every slot has its values; some may still be in training."""
+        return self._asked == len(self._slots)
+
+    def ask(self) -> list[PlannedTrial]:
+        """The next trials to train; none while some are in training, or when all are over."""
+        ready: list[PlannedTrial] = []
+        while not self._open and not self.exhausted:
+            batch = self._slots[self._asked : self._asked + self._batch]
+            self._open = {slot.id: self._ask(slot, self._asked + i) for i, slot in enumerate(batch)}
+            self._asked += len(batch)
+            for slot in batch:
+                if (past := self._past.get(slot.id)) and past.over:
+                    self.tell(slot.id, past.objectives)
+            ready = [resolve(slot, self._open[slot.id].params) for slot in batch if slot.id in self._open]
+        return ready
+
+    def tell(self, trial: str, objectives: list[float] | None) -> None:
+        """The end of a trial; none when it failed, collapsed or lacks an objective. Telling twice changes nothing."""
+        if (asked := self._open.pop(trial, None)) is None:
+            return
+        if objectives is None:
+            self._study.tell(asked, state=TrialState.FAIL)
+        else:
+            self._study.tell(asked, objectives)
+
+    def _ask(self, slot: Slot, number: int) -> optuna.Trial:
+        past = self._past.get(slot.id)
+        known = past is not None and past.values.keys() >= self._space.keys()
+        if past is not None and known:
+            self._study.enqueue_trial({key: past.values[key] for key in self._space})
+        self._study.sampler = samplers.build(self._search, len(self._slots), self._seed, number)
+        trial = self._study.ask()
+        if known and self._search.sampler in NOTE_TAKERS:
+            _ = trial.relative_params  # the sampler is asked, its answer not used
+        for key, axis in self._space.items():
+            samplers.draw(trial, key, axis)
+        return trial

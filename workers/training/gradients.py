@@ -1,0 +1,79 @@
+"""The step: loss terms, their gradients, weights, and one update per member.
+
+The graph is cut at the encoder's outputs s. Each term is differentiated down to s (cheap: the head alone),
+giving a cotangent c_i = ∂ℓ_i/∂s. Without a Gram matrix one encoder pass with Σ w_i c_i gives the update; with it
+one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is in hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from workers.models import Model
+from workers.models.stack import Stack
+from workers.problems import Problem
+from workers.weightings import Weighting
+
+
+class Step(NamedTuple):
+    """Losses and weights of a batch, and the gradients to descend along."""
+
+    losses: Tensor  # [K, n]
+    weights: Tensor  # [K, n]
+    encoder: Tensor  # [K, P]: Σ w_i g_i
+    head: Tensor  # [K, Q]: Σ ∇ℓ_i, never weighted, so a weight of 0 on pred does not freeze the decoder
+
+
+def step(model: Model, problem: Problem, weighting: Weighting, batch: Any) -> Step:
+    """Losses, weights and gradients of one batch; changes no parameter."""
+    s = model.encode(batch.x)
+    cut = tuple(t.detach().requires_grad_() for t in s)
+    terms = problem.losses(model, cut, batch)
+    cotangents, head = _differentiate(terms, cut, model.head)
+    losses = torch.stack([t.detach() for t in terms], dim=1)  # [K, n]
+    if weighting.needs_gram:
+        g = _term_gradients(s, model.encoder, cotangents)  # [K, n, P]
+        w = weighting(losses, weighting.gram(g))
+        return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head)
+    w = weighting(losses, None)
+    combined = [_combine(w, c) for c in zip(*cotangents, strict=True)]
+    encoder = torch.autograd.grad(s, model.encoder.leaves, combined)
+    return Step(losses, w, Stack.flatten(encoder), head)
+
+
+def _differentiate(terms: list[Tensor], cut: tuple[Tensor, ...], head: Stack) -> tuple[list[list[Tensor]], Tensor]:
+    """Cotangents [term][output] and the head's own gradient; a term may miss an output or the whole head."""
+    cotangents: list[list[Tensor]] = []
+    own: dict[int, Tensor] = {}
+    inputs = [*cut, *head.leaves]
+    for i, term in enumerate(terms):
+        slopes = torch.autograd.grad(
+            term, inputs, torch.ones_like(term), retain_graph=i + 1 < len(terms), allow_unused=True
+        )
+        c = zip(slopes[: len(cut)], cut, strict=True)
+        cotangents.append([torch.zeros_like(at) if g is None else g for g, at in c])
+        for j, g in enumerate(slopes[len(cut) :]):
+            if g is not None:
+                own[j] = own[j] + g if j in own else g
+    filled = [own[j] if j in own else torch.zeros_like(p) for j, p in enumerate(head.leaves)]
+    return cotangents, Stack.flatten(filled)
+
+
+def _term_gradients(s: tuple[Tensor, ...], encoder: Stack, cotangents: list[list[Tensor]]) -> Tensor:
+    """One backward pass per term: gradients over the encoder, [K, n, P]."""
+    n = len(cotangents)
+    passes = (torch.autograd.grad(s, encoder.leaves, c, retain_graph=i + 1 < n) for i, c in enumerate(cotangents))
+    flat = Stack.flatten([g for gradients in passes for g in gradients])  # [K, n·P]
+    return flat.view(flat.shape[0], n, -1)
+
+
+def _combine(w: Tensor, cotangents: tuple[Tensor, ...]) -> Tensor:
+    """Σ_i w_i c_i for one encoder output: [K, B, outputs]."""
+    shape = (-1, *[1] * (cotangents[0].dim() - 1))
+    total = cotangents[0] * w[:, 0].view(shape)
+    for i, c in enumerate(cotangents[1:], start=1):
+        total.addcmul_(c, w[:, i].view(shape))
+    return total

@@ -1,0 +1,177 @@
+"""The loop: a cohort of planned trials in, one report per epoch out. Knows no Ray."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from service.contract.methods.balance import hidden_code
+from service.contract.methods.data import Data
+from service.contract.metrics import EPOCH, LOSS, SECONDS, WEIGHT
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Evaluation
+from service.contract.wire.epoch_report import EpochReport
+from service.contract.wire.events import Metrics
+from service.contract.wording.numbers import number, setting
+from workers import data as datasets
+from workers import optimizers, problems, weightings
+from workers.balance.schedule import Schedule
+from workers.data import DataSet
+from workers.data.random_streams import Seeds
+from workers.data.split import Split
+from workers.models.mlp import Mlp
+from workers.training import gradients
+
+log = logging.getLogger(__name__)
+
+
+def train(
+    trials: Sequence[PlannedTrial],
+    data: Data,
+    evaluation: Evaluation,
+    device: torch.device,
+    clock: Callable[[], float] = time.perf_counter,
+    at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], None] | None = None,
+) -> Iterator[EpochReport]:
+    """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
+
+    `at_end` is given the trained cohort and its members that did not fail, before their final report.
+    """
+    cohort = Cohort(trials, datasets.load(data).to(device), device)
+    log.info("%s", cohort)
+    alive = dict(enumerate(trials))
+    epochs = trials[0].training.epochs
+    seconds = 0.0
+    for epoch in range(1, epochs + 1):
+        start = clock()
+        losses, weights = (t.cpu() for t in cohort.train_epoch(epoch))  # [steps, K, n]; waits for the device
+        seconds += clock() - start
+        losses = cohort.problem.raw(losses)
+        failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
+        failed = {alive.pop(k).id: why for k, why in failures.items() if why}
+        for trial, why in failed.items():
+            log.warning("trial %s failed: %s", trial, why)
+        last = epoch == epochs
+        columns = _epoch_means(losses, weights, cohort.problem.terms)
+        if alive:
+            columns |= cohort.evaluate(evaluation, epoch, last)
+        shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
+        metrics = {t.id: {**shared, **{name: column[k] for name, column in columns.items()}} for k, t in alive.items()}
+        if last or not alive:
+            took = number(seconds)
+            log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
+        if last and alive and at_end:
+            at_end(cohort, alive)
+        yield EpochReport(epoch=epoch, metrics=metrics, failures=failed, final=last or not alive)
+        if not alive:
+            return
+
+
+class Cohort:
+    """Model, problem, weighting and optimiser of K members, and the data they share."""
+
+    def __init__(self, trials: Sequence[PlannedTrial], data: DataSet, device: torch.device) -> None:
+        _check_alike(trials)
+        first = trials[0]
+        latent = first.model.latent
+        seeds = tuple(t.seed for t in trials)
+        self.split = Split(data, Seeds(seeds, device), first.training.batch_size)
+        self.problem = problems.build(first.problem, latent)
+        self.model = self.problem.model(first.model, self.split)
+        steps = self.problem.steps(self.split)
+        terms, epochs = self.problem.terms, first.training.epochs
+        setting = weightings.Setting(terms, latent, device, seeds, steps, self.problem.raw, epochs)
+        self.weighting = weightings.build([t.weighting for t in trials], setting)
+        rates, l1, l2 = (
+            torch.tensor(values, device=device)
+            for values in zip(*((t.training.learning_rate, t.training.l1, t.training.l2) for t in trials), strict=True)
+        )
+        parameters = [self.model.encoder.flat, self.model.head.flat]
+        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2)
+        if first.training.feedback == "dfa":
+            if not isinstance(self.model, Mlp):
+                raise ValueError(f"training.feedback dfa needs model mlp, got {first.model.name!r}")
+            self.model.align_feedback()
+        spec = first.training.balance
+        self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
+
+    def __str__(self) -> str:
+        data, _, batch_size = self.split
+        return (
+            f"{len(data.x_train)} training and {len(data.x_test)} test examples of {data.features} features, "
+            f"batches of {batch_size}; {self.model.encoder.flat.shape[1] + self.model.head.flat.shape[1]} weights each"
+        )
+
+    def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
+        """One pass over the training split: losses and weights [steps, K, n]."""
+        losses, weights = [], []
+        if self._balance:
+            self._balance.before_epoch(epoch)
+        self.model.train(True)
+        for step, batch in enumerate(self.problem.batches(self.split, epoch)):
+            update = gradients.step(self.model, self.problem, self.weighting, batch)
+            self.optimizer.step([update.encoder, update.head])
+            self._shake(f"langevin/{epoch}/{step}")
+            losses.append(update.losses)
+            weights.append(update.weights)
+        self.model.train(False)
+        if self._balance:
+            self._balance.after_epoch(epoch)
+        if self.weighting.needs_validation:
+            validation = self.problem.validate(self.model, self.split)
+            if validation is not None:
+                self.weighting.after_epoch(self.problem.raw(torch.stack(losses)).mean(0), validation)
+        return torch.stack(losses), torch.stack(weights)
+
+    def _shake(self, stream: str) -> None:
+        """Noise on every parameter, where the weighting asks for it."""
+        deviation = self.weighting.parameter_noise()  # [K]
+        if deviation is None:
+            return
+        flats = (self.model.encoder.flat, self.model.head.flat)
+        sizes = [flat.shape[1] for flat in flats]
+        seeds = self.split.seeds
+        noise = seeds.spread(seeds.draw(stream, lambda g: torch.randn(sum(sizes), generator=g)))  # [K, P + Q]
+        for flat, part in zip(flats, torch.split(noise, sizes, dim=1), strict=True):
+            flat.addcmul_(part, deviation[:, None].to(flat))
+
+    def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
+        """What the problem measures after an epoch, per member, and how balanced the model is."""
+        columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
+        return {**columns, **self._balance.measure()} if self._balance else columns
+
+
+def _check_alike(trials: Sequence[PlannedTrial]) -> None:
+    if not trials:
+        raise ValueError("a cohort needs at least one trial")
+    for what, values in (
+        ("problem", [t.problem for t in trials]),
+        ("model", [t.model for t in trials]),
+        ("training.epochs", [t.training.epochs for t in trials]),
+        ("training.batch_size", [t.training.batch_size for t in trials]),
+        ("training.optimizer", [t.training.optimizer for t in trials]),
+        ("training.balance", [t.training.balance for t in trials]),
+        ("training.feedback", [t.training.feedback for t in trials]),
+    ):
+        other = next((v for v in values if v != values[0]), values[0])
+        if other != values[0]:
+            raise ValueError(f"trials of a cohort must share {what}, got {values[0]!r} and {other!r}")
+
+
+def _epoch_means(losses: Tensor, weights: Tensor, terms: Sequence[str]) -> dict[str, list[float]]:
+    means = {LOSS: losses.double().mean(0), WEIGHT: weights.double().mean(0)}  # [K, n]
+    return {family.of(term): mean[:, i].tolist() for family, mean in means.items() for i, term in enumerate(terms)}
+
+
+def _failure(losses: Tensor, trial: PlannedTrial, terms: Sequence[str], epoch: int) -> str | None:
+    """Where a member's losses [steps, n] first stop being numbers, if they do."""
+    broken = (~losses.isfinite()).nonzero()
+    if not len(broken):
+        return None
+    step, term = broken[0].tolist()
+    rate = f"learning rate {setting(trial.training.learning_rate)}"
+    return f"{LOSS.of(terms[term])} became non-finite in epoch {epoch}, step {step + 1} ({rate})"
