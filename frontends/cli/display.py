@@ -8,7 +8,7 @@ from rich.text import Text
 
 from frontends.connection import Answer
 from service.contract.metrics import ACCURACY
-from service.contract.wording.numbers import NONE, duration, number, percent, setting, spread
+from service.contract.wording.numbers import NONE, duration, left, number, percent, setting, spread
 from service.contract.wording.palette import arm_style
 
 
@@ -34,7 +34,7 @@ def progress_view(study: Answer, width: int = 80) -> Table:
     if study["state"] == "queued" and study.get("queue_position"):
         head.append(f", place {study['queue_position']} in the queue", style="not bold")
     if study["eta_seconds"] is not None:
-        head.append(f" · {duration(study['eta_seconds'])} left", style="not bold")
+        head.append(f" · {left(study['eta_seconds'])}", style="not bold")
     table = Table.grid(padding=(0, 2))
     rows = Table.grid(padding=(0, 2))
     room = min(30, width - 54 - max(len(arm["name"]) for arm in study["arms"]))

@@ -67,12 +67,6 @@ def test_labels_counts_and_times_in_words(run: Run) -> None:
         "0 trials",
         "1,234 trials",
     ]
-    assert run("kit/format", "left", [3], [9.9], [10], [75.4]) == [
-        "under 10 s left",
-        "under 10 s left",
-        "10 s left",
-        "1 m 15 s left",
-    ]
     assert run("kit/format", "metricLabel", [{"label": "I(X;Z)", "unit": "bits"}], [{"label": "f1", "unit": ""}]) == [
         "I(X;Z) [bits]",
         "f1",

@@ -81,7 +81,7 @@ def test_progress_counts_ended_trials_and_names_failures() -> None:
         ({"state": "finished", "eta_seconds": None}, "a study finished"),
         ({"state": "queued", "eta_seconds": None, "queue_position": 3}, "a study queued, place 3 in the queue"),
         ({"state": "queued", "eta_seconds": None, "queue_position": None}, "a study queued"),
-        ({"state": "running", "eta_seconds": 0.0, "queue_position": 3}, "a study running · 0 s left"),
+        ({"state": "running", "eta_seconds": 0.0, "queue_position": 3}, "a study running · under 10 s left"),
     ],
 )
 def test_the_head_says_state_place_and_time_left(change: dict[str, Any], head: str) -> None:

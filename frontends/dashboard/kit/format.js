@@ -99,7 +99,7 @@ export function duration(seconds) {
   return minutes < 60 ? `${minutes} m ${pad(whole % 60)} s` : `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`;
 }
 
-export const left = (seconds) => (seconds < 10 ? "under 10 s left" : `${duration(Math.round(seconds))} left`);
+export const left = (seconds) => (seconds < 10 ? "under 10 s left" : `${duration(seconds)} left`);
 
 /** "14:03" today, "2 Oct, 14:03" before. */
 export function moment(iso) {

@@ -169,3 +169,8 @@ def duration(seconds: float | None) -> str:
     if whole < HOUR:
         return f"{whole // MINUTE} m {whole % MINUTE:02d} s"
     return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} m"
+
+
+def left(seconds: float) -> str:
+    """3 m 12 s left; the last seconds are not counted down, an estimate is not that sure."""
+    return "under 10 s left" if seconds < 10 else f"{duration(seconds)} left"

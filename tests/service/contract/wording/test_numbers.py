@@ -29,7 +29,7 @@ def test_values_are_written_as_the_table_says(function: str, given: list[Any], t
 
 def test_the_table_has_rows_for_every_function() -> None:
     assert {function: len(rows) >= 9 for function, rows in TABLE.items()} == dict.fromkeys(
-        ("number", "setting", "spread", "whole", "percent", "percent_spread", "duration", "plural"), True
+        ("number", "setting", "spread", "whole", "percent", "percent_spread", "left", "duration", "plural"), True
     )
 
 
