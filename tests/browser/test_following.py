@@ -218,6 +218,7 @@ def test_a_study_deleted_elsewhere_is_said_to_be_gone(alone: Running, opened: Op
     page = watched.goto(f"/studies/{study}")
     expect(page.locator(".study-head .state")).to_contain_text("running")
     other = opened(alone)
+    other.refusals_expected = True  # what it still asks between the deletion and its leave
     without_drawing(other.page)
     second = other.goto(f"/studies/{study}")
     page.route(f"**/api/studies/{study}", lambda route: route.abort())  # it does not learn of the end

@@ -121,3 +121,13 @@ def test_every_figure_the_page_names_exists() -> None:
 
     assert {WORDS.front_figure, WORDS.beside_the_front, *WORDS.row_per_arm} <= set(FIGURES)
     assert {figure.group for figure in FIGURES.values()} <= {group.name for group in WORDS.figure_groups}
+
+
+def test_an_element_that_means_nothing_by_itself_has_a_role_with_its_label() -> None:
+    """A label alone is not read out, and forbidden while the element is empty."""
+    labelled = [
+        attributes
+        for text in SCRIPTS.values()
+        for attributes in re.findall(r'h\("(?:pre|div|span|p)", \{([^{}]*"aria-label"[^{}]*)\}', code_of(text))
+    ]
+    assert len(labelled) > 5 and [attributes for attributes in labelled if "role:" not in attributes] == []

@@ -22,9 +22,9 @@ function copied(/** @type {string} */ title, /** @type {HTMLElement} */ element)
 }
 
 export function specPanel(/** @type {Study} */ study) {
-  const yaml = h("pre", { tabindex: "0", "aria-label": "The study as YAML" }, toYaml(study.spec));
+  const yaml = h("pre", { tabindex: "0", role: "region", "aria-label": "The study as YAML" }, toYaml(study.spec));
   const paragraph = h("p", { class: "methods" }, "Loading …");
-  const bibtex = h("pre", { tabindex: "0", "aria-label": "BibTeX" });
+  const bibtex = h("pre", { tabindex: "0", role: "region", "aria-label": "BibTeX" });
   const again = h("p", {}, h("a", { href: `/new?from=${encodeURIComponent(study.id)}` }, "Run again with changes"));
   const methods = h("div", {}, copied("Methods", paragraph), copied("BibTeX", bibtex));
   const element = h("div", { class: "spec" }, h("div", {}, again, copied("Spec", yaml)), methods);

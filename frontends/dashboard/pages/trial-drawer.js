@@ -39,7 +39,7 @@ export class TrialDrawer {
     this.state = h("p", {});
     this.facts = h("div", {});
     this.links = h("p", { class: "row trial-links" });
-    this.log = h("pre", { class: "log", tabindex: "0", "aria-label": "Log of this trial" });
+    this.log = h("pre", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of this trial" });
     this.curve = h("div", { class: "curve", role: "figure", "aria-label": "Learning curve" });
     const close = h("button", { type: "button", onclick: () => this.close() }, "Close");
     this.element = h(
