@@ -1,4 +1,4 @@
-"""Data sets as tensors in memory. `workers.data.<name>` exposes `load(spec, folder) -> DataSet`.
+"""Data sets as tensors in memory. `workers.data.sets.<name>` exposes `load(spec, folder) -> Draw`.
 
 Nothing here imports torch: `paretoscope data` lists and prepares without it.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from service.contract.methods.data import Data
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
+
+    from workers.data.rows import Rows
 
 
 class Targets(NamedTuple):
@@ -27,17 +29,14 @@ class Targets(NamedTuple):
     classes: int  # 2 for yes or no
     validation: Tensor | None = None  # [V]
 
-    def to(self, device: torch.device) -> Targets:
-        return Targets(self.train.to(device), self.test.to(device), self.classes, _moved(self.validation, device))
-
 
 @dataclass(frozen=True)
 class DataSet:
-    """Two or three splits of flat inputs with labels: images in [0, 1], table rows, or the word numbers of a text."""
+    """One draw of a data set: splits of flat inputs with labels. Images in [0, 1], table rows, word numbers."""
 
-    x_train: Tensor  # [N, features]
+    x_train: Rows  # [N, features]
     y_train: Tensor  # [N], of the first task where there are several
-    x_test: Tensor  # [M, features]
+    x_test: Rows  # [M, features]
     y_test: Tensor  # [M]
     classes: int
     shape: tuple[int, int, int]  # channels, height, width of an image, else 1, 1, features
@@ -45,7 +44,7 @@ class DataSet:
     std: tuple[float, ...]
     tasks: dict[str, Targets] = field(default_factory=dict)  # none: the label is the only one
     labelled: Tensor | None = None  # [N] bool: whose main label may be learned from; none: all
-    x_validation: Tensor | None = None  # [V, features], held out of the training split
+    x_validation: Rows | None = None  # [V, features], held out of the training split
     y_validation: Tensor | None = None  # [V]
     coarse: tuple[int, ...] = ()  # coarse class of each class, where there is one
     domain: Tensor | None = None  # [N]: which domain a training example is from, as an index
@@ -53,25 +52,10 @@ class DataSet:
 
     @property
     def features(self) -> int:
-        return self.x_train.shape[1]
-
-    def to(self, device: torch.device) -> DataSet:
-        return replace(
-            self,
-            x_train=self.x_train.to(device),
-            y_train=self.y_train.to(device),
-            x_test=self.x_test.to(device),
-            y_test=self.y_test.to(device),
-            tasks={name: targets.to(device) for name, targets in self.tasks.items()},
-            labelled=_moved(self.labelled, device),
-            x_validation=_moved(self.x_validation, device),
-            y_validation=_moved(self.y_validation, device),
-            domain=_moved(self.domain, device),
-        )
+        return self.x_train.features
 
 
-def _moved(tensor: Tensor | None, device: torch.device) -> Tensor | None:
-    return None if tensor is None else tensor.to(device)
+Draw = Callable[[int | None], DataSet]  # by a trial's seed; none: the draw that all seeds share
 
 
 def data_folder() -> Path:
@@ -87,7 +71,17 @@ def module_of(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.sets.{name.replace('-', '_')}")
 
 
-def load(spec: Data, folder: Path | None = None) -> DataSet:
-    """The data set that a study names."""
-    loaded: DataSet = module_of(spec.name).load(spec, folder or data_folder())
-    return loaded
+def load(spec: Data, folder: Path | None = None, seed: int | None = None) -> DataSet:
+    """The data set that a study names, as drawn for a seed or for all."""
+    return _draw(spec, folder)(seed)
+
+
+def draws(spec: Data, seeds: Sequence[int], folder: Path | None = None) -> list[DataSet]:
+    """One draw for all of these seeds, or one for each, as the study asks."""
+    draw = _draw(spec, folder)
+    return [draw(seed) for seed in (seeds if spec.draw == "per-seed" else [None])]
+
+
+def _draw(spec: Data, folder: Path | None) -> Draw:
+    draw: Draw = module_of(spec.name).load(spec, folder or data_folder())
+    return draw

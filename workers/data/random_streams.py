@@ -36,3 +36,7 @@ class Seeds:
         if len(self.distinct) == 1:
             return draws.expand(self.members, *draws.shape[1:])
         return draws.index_select(0, self._of_member)
+
+    def draw_of_member(self, draws: int) -> Tensor:
+        """Which of so many draws of the data is each member's [K]: one for all, or one for each distinct seed."""
+        return self._of_member if draws > 1 else torch.zeros_like(self._of_member)

@@ -1,4 +1,4 @@
-"""Which examples, and which wrong labels, the same in every trial: all depends only on the data and the spec."""
+"""Which examples, and which wrong labels: all depends only on the data, the spec and the seed of the draw."""
 
 from __future__ import annotations
 
@@ -24,12 +24,20 @@ class Portions(NamedTuple):
     labelled: NDArray[np.bool_] | None  # [len(train)]
 
 
-def portions(train: Labels, test: Labels, spec: Labelled, test_count: int | None) -> Portions:
-    """By the labels of the main task: the share used, what is held out of it, and who of the rest is labelled."""
-    chosen = share_of(train, spec.train_fraction)
-    chosen, validation = held_out(train, chosen, spec.validation_fraction)
-    labelled = few(train[chosen], spec.labels) if spec.labels is not None else None
+def portions(train: Labels, test: Labels, spec: Labelled, test_count: int | None, seed: int | None = None) -> Portions:
+    """By the labels of the main task: the share used, what is held out of it, and who of the rest is labelled.
+
+    The test examples are the same in every draw.
+    """
+    chosen = share_of(train, spec.train_fraction, seed)
+    chosen, validation = held_out(train, chosen, spec.validation_fraction, seed)
+    labelled = few(train[chosen], spec.labels, seed) if spec.labels is not None else None
     return Portions(chosen, validation, by_class(test, test_count or len(test)), labelled)
+
+
+def _random(seed: int | None, *purpose: int) -> np.random.Generator:
+    """Of one purpose, in the draw of a seed or in the one that all seeds share."""
+    return np.random.default_rng(purpose if seed is None else (*purpose, seed + 1))
 
 
 def split_by_class(labels: Labels, test_fraction: float) -> tuple[Indices, Indices]:
@@ -47,24 +55,24 @@ def split_by_class(labels: Labels, test_fraction: float) -> tuple[Indices, Indic
     return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))
 
 
-def held_out(labels: Labels, chosen: Indices, fraction: float) -> tuple[Indices, Indices]:
+def held_out(labels: Labels, chosen: Indices, fraction: float, seed: int | None = None) -> tuple[Indices, Indices]:
     """The chosen examples without the held-out share, and that share: at least one example on either side."""
     if fraction == 0:
         return chosen, chosen[:0]
     count = min(max(round(fraction * len(chosen)), 1), len(chosen) - 1)
     out = np.zeros(len(chosen), dtype=bool)
-    out[by_class(labels[chosen], count, VALIDATION_SEED)] = True
+    out[by_class(labels[chosen], count, seed, VALIDATION_SEED)] = True
     return chosen[~out], chosen[out]
 
 
-def few(labels: Labels, count: int) -> NDArray[np.bool_]:
+def few(labels: Labels, count: int, seed: int | None = None) -> NDArray[np.bool_]:
     """Which examples keep their label: [N]."""
     kept = np.zeros(len(labels), dtype=bool)
-    kept[by_class(labels, count, LABELS_SEED)] = True
+    kept[by_class(labels, count, seed, LABELS_SEED)] = True
     return kept
 
 
-def by_class(labels: Labels, count: int, seed: int = SUBSET_SEED) -> Indices:
+def by_class(labels: Labels, count: int, seed: int | None = None, purpose: int = SUBSET_SEED) -> Indices:
     """Indices of exactly `count` examples in their old order, each class with its share (largest remainders).
 
     Every class keeps at least one example when `count` allows it; fewer are always a part of more.
@@ -82,21 +90,21 @@ def by_class(labels: Labels, count: int, seed: int = SUBSET_SEED) -> Indices:
     chosen = []
     for label, n in zip(classes, wanted, strict=True):
         members = np.flatnonzero(labels == label)
-        chosen.append(np.random.default_rng((seed, int(label))).permutation(members)[:n])
+        chosen.append(_random(seed, purpose, int(label)).permutation(members)[:n])
     return np.sort(np.concatenate(chosen))
 
 
-def share_of(labels: Labels, fraction: float) -> Indices:
+def share_of(labels: Labels, fraction: float, seed: int | None = None) -> Indices:
     """Indices of a share of the examples, at least one."""
-    return by_class(labels, max(1, round(fraction * len(labels))))
+    return by_class(labels, max(1, round(fraction * len(labels))), seed)
 
 
-def with_noise(labels: Labels, share: float, classes: int, task: int = 0) -> Labels:
+def with_noise(labels: Labels, share: float, classes: int, task: int = 0, seed: int | None = None) -> Labels:
     """A copy in which this share of the labels, rounded to examples, is another class, each equally likely.
 
     Other tasks get other examples wrong.
     """
-    rng = np.random.default_rng((NOISE_SEED, task) if task else NOISE_SEED)
+    rng = _random(seed, NOISE_SEED, *([task] if task else []))
     wrong = rng.permutation(len(labels))[: round(share * len(labels))]
     noisy = labels.copy()
     noisy[wrong] = (labels[wrong] + rng.integers(1, classes, size=len(wrong))) % classes

@@ -1,16 +1,82 @@
-"""The data of a cohort."""
+"""The data of a cohort: what its members learn from, are chosen by and are measured on."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
 
 from workers.data import DataSet
-from workers.data.random_streams import Seeds
+from workers.data.random_streams import Seeds, generator
+from workers.data.rows import Rows, stacked
 
 
-class Split(NamedTuple):
-    """Training and test examples of a cohort: who learns from them, and in which portions."""
+class Part:
+    """One split: a draw D for each distinct seed, or one that all members share."""
 
-    data: DataSet
-    seeds: Seeds
-    batch_size: int
+    def __init__(self, inputs: Rows, labels: Tensor, seeds: Seeds) -> None:
+        self.inputs = inputs  # places [D, N]
+        self.labels = labels  # [D, N], or [D, N, d] where labels are vectors
+        self.seeds = seeds
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def drawn(self, at: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs [S, B, features] and labels [S, B, …] at places [S, B] of each distinct seed's own draw."""
+        each = torch.arange(len(at), device=at.device)[:, None] if len(self.labels) > 1 else 0
+        return self.inputs.taken(self.inputs.places[each, at]), self.labels[each, at]
+
+    def of_members(self, at: Tensor) -> Tensor:
+        """Inputs [K, B, features] at places [K, B] of each member's own draw."""
+        return self.inputs.taken(self.inputs.places[self.seeds.draw_of_member(len(self.labels))[:, None], at])
+
+    def block(self, rows: slice) -> tuple[Tensor, Tensor]:
+        """The same rows of every member's draw: inputs [K, B, features] and labels [K, B, …]."""
+        return self._spread(self.inputs[rows]), self._spread(self.labels[:, rows])
+
+    def some(self, places: Tensor) -> Part:
+        """These places [n] of every draw."""
+        return Part(self.inputs.some(places), self.labels[:, places], self.seeds)
+
+    def _spread(self, draws: Tensor) -> Tensor:
+        if len(draws) > 1:
+            return self.seeds.spread(draws)
+        return draws.expand(self.seeds.members, *draws.shape[1:])
+
+
+class Split:
+    """The splits of a cohort, who learns from them, and in which portions."""
+
+    def __init__(self, draws: Sequence[DataSet], seeds: Seeds, batch_size: int) -> None:
+        if len(draws) not in (1, len(seeds.distinct)):
+            raise ValueError(f"{len(seeds.distinct)} seeds need one draw, or one each, got {len(draws)}")
+        self.data = draws[0]  # for what all draws have in common: classes, shapes, the names of tasks
+        self.seeds, self.batch_size = seeds, batch_size
+        self._draws = draws
+        self._pools: dict[int, Tensor] = {}
+        self.train = self._part(lambda d: d.x_train, lambda d: d.y_train)
+        self.test = self._part(lambda d: d.x_test, lambda d: d.y_test)
+        self.validation: Part | None = None
+        if self.data.x_validation is not None:
+            self.validation = self._part(lambda d: d.x_validation, lambda d: d.y_validation)
+
+    def stack(self, one: Callable[[DataSet], Tensor | None]) -> Tensor | None:
+        """What every draw has of something: [D, …]; none where it has none."""
+        each = [one(draw) for draw in self._draws]
+        known = [tensor for tensor in each if tensor is not None]
+        return torch.stack(known).to(self.seeds.device) if known else None
+
+    def some_training(self, count: int) -> Tensor:
+        """Places of so many training examples, or of all: the same ones for every cohort."""
+        shuffled = torch.randperm(len(self.train), generator=generator(0, "train-subset"))
+        return shuffled[:count].to(self.seeds.device)
+
+    def _part(self, inputs: Callable[[DataSet], Rows | None], labels: Callable[[DataSet], Tensor | None]) -> Part:
+        rows = stacked([each for each in map(inputs, self._draws) if each is not None])
+        y = self.stack(labels)
+        if y is None:
+            raise ValueError("a split with inputs needs labels")
+        pool = self._pools.setdefault(id(rows.pool), rows.pool.to(self.seeds.device))  # splits of one pool share it
+        return Part(rows.moved(pool), y, self.seeds)

@@ -16,8 +16,7 @@ from service.contract.methods.task_data import (
     Text,
     Yeast,
 )
-from service.contract.study.examples import Fraction, Images
-from service.contract.study.strict import Strict
+from service.contract.study.examples import Drawn, Fraction, Images
 
 __all__ = [
     "Celeba",
@@ -43,7 +42,9 @@ class Digits(Images):
     """scikit-learn's handwritten digits: 1,797 grey images of 8×8, ten classes, pixels in [0, 1]. Needs no download."""
 
     name: Literal["digits"] = "digits"
-    test_fraction: Fraction = Field(0.2, description="share of the images kept for the figures, never trained on")
+    test_fraction: Fraction = Field(
+        0.2, description="share of the images to measure on, the same in every draw, never trained on"
+    )
 
 
 class FashionMnist(Images):
@@ -73,7 +74,7 @@ class Cifar10(Images):
     name: Literal["cifar10"] = "cifar10"
 
 
-class Gaussian(Strict):
+class Gaussian(Drawn):
     """Jointly Gaussian X and Y with given canonical correlations: the one data set whose IB curve is known exactly.
 
     Y has one coordinate per correlation and is predicted by a Gaussian decoder; X is rotated. Made on the fly.
@@ -87,7 +88,7 @@ class Gaussian(Strict):
     test_samples: Annotated[int, Field(ge=2, le=1_000_000)] = Field(10_000, description="examples to measure on")
 
 
-class Toy(Strict):
+class Toy(Drawn):
     """Deterministic labels: X is one of `symbols` equally likely symbols (one-hot), Y = X mod `classes`.
 
     Its IB curve is the line I(Z;Y) = min(I(X;Z), H(Y)), on which every β in (0, 1) shares one corner. Made on the fly.

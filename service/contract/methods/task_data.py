@@ -45,8 +45,8 @@ class Celeba(Images):
 class Overlaid(Images):
     """Two images laid over each other, two tasks: which class is `left` (above) and which is `right` (below).
 
-    As MultiMNIST (Sener, Koltun 2018): both on a canvas 2/7 larger, the brighter pixel wins. Pairs are drawn once, the
-    same in every study, training pairs from training images. Made on the fly.
+    As MultiMNIST (Sener, Koltun 2018): both on a canvas 2/7 larger, the brighter pixel wins. Training
+    pairs are drawn from training images. Made on the fly.
     """
 
     name: Literal["overlaid"] = "overlaid"

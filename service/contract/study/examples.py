@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,23 +15,32 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Labelled(Strict):
-    """What every set of labelled examples can be asked for: fewer of them, fewer or wrong labels, a third split."""
+class Drawn(Strict):
+    """What every data set is asked for: what is held out to choose by, and whether seeds see the same examples."""
 
     name: str
+    validation_fraction: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0,
+        description="share of the training examples held out, by class, with true labels: what chooses (fronts, best "
+        "values, searches, learned weights) goes by these, and the test split only shows what was chosen",
+    )
+    draw: Literal["per-seed", "shared"] = Field(
+        "shared",
+        description="whether each seed draws its own training and held-out examples, labels and wrong labels, so that "
+        "intervals over seeds contain what the data adds, or all seeds share one draw",
+    )
+
+
+class Labelled(Drawn):
+    """What every set of labelled examples can be asked for: fewer of them, fewer or wrong labels."""
+
     train_fraction: Annotated[float, Field(gt=0, le=1)] = Field(
         1.0, description="share of the training examples used, by class; a smaller share is part of a larger one"
     )
-    label_noise: Share = Field(
-        0.0, description="share of the training labels replaced by another class, the same in every trial"
-    )
+    label_noise: Share = Field(0.0, description="share of the training labels replaced by another class")
     labels: Count | None = Field(
         None,
-        description="at most this many training examples keep the label of the main task, by class, the same in every "
-        "trial; none: all of them",
-    )
-    validation_fraction: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0, description="share of the training examples held out as a third split, by class, with true labels"
+        description="at most this many training examples keep the label of the main task, by class; none: all of them",
     )
 
 

@@ -85,13 +85,15 @@ def test_idx_files_are_prepared_as_they_are_and_then_no_longer_needed(tmp_path: 
     put(tmp_path / "MNIST/raw", idx_files(source), zipped)
     data = load(Mnist(), tmp_path)
     assert same(prepared.read(tmp_path / "mnist.safetensors"), source)
-    assert torch.equal((data.x_train * 255).round().to(torch.uint8), torch.from_numpy(source.train_images).flatten(1))
+    assert torch.equal(
+        (data.x_train[:] * 255).round().to(torch.uint8), torch.from_numpy(source.train_images).flatten(1)
+    )
     assert torch.equal(data.y_test, torch.from_numpy(source.test_labels))
-    assert data.x_train.dtype == torch.float32 and data.x_train.min() >= 0 and data.x_train.max() <= 1
+    assert data.x_train[:].dtype == torch.float32 and data.x_train[:].min() >= 0 and data.x_train[:].max() <= 1
     assert (data.shape, data.features, data.classes) == ((1, 4, 4), 16, 10)
     for file in (tmp_path / "MNIST/raw").iterdir():
         file.unlink()
-    assert torch.equal(load(Mnist(), tmp_path).x_train, data.x_train)
+    assert torch.equal(load(Mnist(), tmp_path).x_train[:], data.x_train[:])
 
 
 def test_a_tarball_is_read_without_unpacking_it(tmp_path: Path) -> None:
@@ -310,8 +312,8 @@ def test_fewer_images_and_noise_leave_the_rest_alone(tmp_path: Path, name: str) 
     whole, part = load(kind(), tmp_path), load(kind(train_fraction=0.2, label_noise=0.3, test_images=100), tmp_path)
     clean = load(kind(train_fraction=0.2), tmp_path)
     count = round(0.2 * len(whole.y_train))
-    assert len(part.y_train) == len(part.x_train) == count and len(part.y_test) == 100
-    assert torch.equal(part.x_train, clean.x_train)
+    assert len(part.y_train) == len(part.x_train[:]) == count and len(part.y_test) == 100
+    assert torch.equal(part.x_train[:], clean.x_train[:])
     assert (part.y_train != clean.y_train).sum() == round(0.3 * count)
     share = clean.y_train.bincount() / whole.y_train.bincount()
     torch.testing.assert_close(share, torch.full((10,), 0.2), atol=0.01, rtol=0)
@@ -322,11 +324,11 @@ def test_fewer_images_and_noise_leave_the_rest_alone(tmp_path: Path, name: str) 
 @pytest.mark.skipif(not DEBIAN.is_dir(), reason="needs Debian's package dataset-fashion-mnist: make datasets")
 def test_the_real_fashion_mnist(tmp_path: Path) -> None:
     data = load(FashionMnist(), tmp_path)
-    assert data.x_train.shape == (60_000, 784) and data.x_test.shape == (10_000, 784)
+    assert data.x_train[:].shape == (60_000, 784) and data.x_test[:].shape == (10_000, 784)
     assert data.shape == (1, 28, 28)
     assert data.y_train.bincount().tolist() == [6000] * 10 and data.y_test.bincount().tolist() == [1000] * 10
-    assert data.x_train.double().mean().item() == pytest.approx(data.mean[0], abs=5e-5)
-    assert data.x_train.double().std().item() == pytest.approx(data.std[0], abs=5e-5)
+    assert data.x_train[:].double().mean().item() == pytest.approx(data.mean[0], abs=5e-5)
+    assert data.x_train[:].double().std().item() == pytest.approx(data.std[0], abs=5e-5)
     assert data.y_train[:5].tolist() == [9, 0, 0, 3, 0]
     assert prepared.source_of(tmp_path / "fashion-mnist.safetensors").startswith("Debian")
     fifth = load(FashionMnist(train_fraction=0.2), tmp_path)
@@ -335,7 +337,7 @@ def test_the_real_fashion_mnist(tmp_path: Path) -> None:
 
 def test_the_digits_know_their_mean_and_deviation(tmp_path: Path) -> None:
     data = load(Digits(), tmp_path)
-    pixels = torch.cat((data.x_train, data.x_test))
+    pixels = torch.cat((data.x_train[:], data.x_test[:]))
     assert pixels.mean().item() == pytest.approx(data.mean[0], abs=5e-5)
     assert pixels.std().item() == pytest.approx(data.std[0], abs=5e-5)
 

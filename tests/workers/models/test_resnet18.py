@@ -163,7 +163,7 @@ def test_it_learns_digits_and_evaluation_follows_once_the_statistics_have_settle
     x, y = digits.x_train[None], digits.y_train[None]
     model.train(True)
     for _ in range(12):
-        rows = torch.randperm(len(digits.x_train))[:48]
+        rows = torch.randperm(len(digits.x_train[:]))[:48]
         found = gradients.step(model, problem, fixed, Batch(x[:, rows], y[:, rows], torch.zeros(1, 48, 8)))
         adam.step([found.encoder, found.head])
     with torch.no_grad():
@@ -171,7 +171,7 @@ def test_it_learns_digits_and_evaluation_follows_once_the_statistics_have_settle
             model.encode(x[:, :96])
         model.train(False)
         s = model.encode(digits.x_test[None])
-        logits = problem.logits(model, s, torch.zeros(1, len(digits.x_test), 8))
+        logits = problem.logits(model, s, torch.zeros(1, len(digits.x_test[:]), 8))
     assert (logits[0].argmax(-1) == digits.y_test).float().mean() > 0.5  # by chance 0.1
 
 

@@ -53,7 +53,7 @@ def gaussian() -> dict[str, list[tuple[PlannedTrial, dict[str, float]]]]:
 def test_gaussian_data_has_the_given_canonical_correlations() -> None:
     rho = [0.9, 0.5, 0.2]
     d = data.load(Gaussian(correlations=rho, train_samples=200_000, test_samples=2))
-    x, y = d.x_train.double(), d.y_train.double()
+    x, y = d.x_train[:].double(), d.y_train.double()
     sxx, syy, sxy = x.T @ x, y.T @ y, x.T @ y
     inverse = [torch.linalg.inv(torch.linalg.cholesky(s)) for s in (sxx, syy)]
     assert torch.linalg.svdvals(inverse[0] @ sxy @ inverse[1].T).tolist() == pytest.approx(rho, abs=0.01)
@@ -90,8 +90,8 @@ def test_a_continuous_label_has_no_accuracy(gaussian: Any) -> None:
 
 def test_toy_labels_are_a_function_of_the_symbol() -> None:
     d = data.load(Toy(symbols=12, classes=4, train_samples=30))
-    assert d.x_train.shape == (30, 12) and d.x_test.shape == (12, 12)
-    assert (d.x_train.sum(1) == 1).all() and torch.equal(d.x_train.argmax(1) % 4, d.y_train)
+    assert d.x_train[:].shape == (30, 12) and d.x_test[:].shape == (12, 12)
+    assert (d.x_train[:].sum(1) == 1).all() and torch.equal(d.x_train[:].argmax(1) % 4, d.y_train)
 
 
 def test_linear_betas_share_the_corner_of_deterministic_labels_and_squared_ones_do_not() -> None:

@@ -1,4 +1,4 @@
-"""Tables: numbers standardised by what is trained on, categories as one-hot vectors."""
+"""Tables: numbers standardised by the training split, categories as one-hot vectors."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 
 from service.contract.study.examples import Table
-from workers.data import DataSet
+from workers.data import Draw
 from workers.data.assembly import Encode, Facts, Inputs, assemble
 from workers.data.preparing import prepared
 from workers.data.preparing.recipes import Recipe
 
 
-def load(recipe: Recipe, spec: Table, folder: Path, categorical: Sequence[int] = ()) -> DataSet:
+def load(recipe: Recipe, spec: Table, folder: Path, categorical: Sequence[int] = ()) -> Draw:
     """The data set, prepared first when only its source files are there; `categorical` columns hold codes 0, 1, …"""
     splits = prepared.open_or_prepare(recipe, folder)
     widths = [0] * splits.train_images.shape[-1]
-    for column in categorical:  # of the whole training split: a smaller share has the same features
+    for column in categorical:
         widths[column] = int(splits.train_images[..., column].max()) + 1
     facts = Facts(recipe.classes, (0.0,), (1.0,), recipe.tasks)
-    return assemble(splits, spec, facts, columns(widths), spec.test_examples)
+    return assemble(splits, spec, facts, columns(widths)(splits.train_images), spec.test_examples)
 
 
 def columns(widths: Sequence[int]) -> Callable[[Inputs], Encode]:

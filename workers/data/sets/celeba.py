@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from service.contract.methods.data import Celeba
 from service.contract.methods.task_data import ATTRIBUTES
 from service.contract.wire.errors import InvalidInput
-from workers.data import DataSet
+from workers.data import Draw
 from workers.data.files import pictures
 from workers.data.preparing import prepared
 from workers.data.preparing.recipes import Download, Recipe, Splits
@@ -69,13 +69,13 @@ def recipe(size: int) -> Recipe:
 RECIPE = recipe(Celeba().size)
 
 
-def load(spec: Celeba, folder: Path) -> DataSet:
+def load(spec: Celeba, folder: Path) -> Draw:
     """Faces of one size are prepared once; another size is prepared at first use."""
-    from workers.data.assembly import Facts, assemble, pixels
+    from workers.data.assembly import Facts, as_bytes, assemble
 
     splits = prepared.open_or_prepare(recipe(spec.size), folder)
     tasks = spec.attributes or ATTRIBUTES
     columns = [ATTRIBUTES.index(name) for name in tasks]
     train, test = splits.train_labels[:, columns], splits.test_labels[:, columns]
     chosen = splits._replace(train_labels=train, test_labels=test)
-    return assemble(chosen, spec, Facts(2, tasks=tasks), pixels(), spec.test_images)
+    return assemble(chosen, spec, Facts(2, tasks=tasks), as_bytes, spec.test_images)

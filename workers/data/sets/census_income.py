@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import CensusIncome
 from service.contract.wire.errors import InvalidInput
-from workers.data import DataSet
+from workers.data import Draw
 from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits, text_of
 
 PACKAGED = ("census_income_1994_1995_train.csv", "census_income_1994_1995_test.csv")
@@ -70,7 +70,7 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: CensusIncome, folder: Path) -> DataSet:
+def load(spec: CensusIncome, folder: Path) -> Draw:
     """Some inputs nearly tell the second label (family status does): it is the easier task in the literature too."""
     from workers.data.preparing import tabular
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import Cifar10
 from service.contract.wire.errors import InvalidInput
-from workers.data import DataSet, coarse
+from workers.data import Draw, coarse
 from workers.data.files.pickled_arrays import read_pickled
 from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
 
@@ -87,7 +87,7 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: Cifar10, folder: Path) -> DataSet:
+def load(spec: Cifar10, folder: Path) -> Draw:
     from workers.data.preparing import images
 
     return images.load(RECIPE, spec, folder)

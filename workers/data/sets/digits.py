@@ -10,21 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.methods.data import Digits
-from workers.data import DataSet, coarse, selection
+from workers.data import Draw, coarse, selection
 from workers.data.preparing.recipes import Splits
 
 
-def load(spec: Digits, folder: Path) -> DataSet:
+def load(spec: Digits, folder: Path) -> Draw:
     """8×8 images as 64 pixels in [0, 1], split by class with a fixed permutation, the same in every study."""
-    from workers.data.assembly import Facts, assemble, pixels  # torch: `paretoscope data` asks for `source` without it
+    from workers.data.assembly import (
+        Facts,
+        as_bytes,
+        assemble,
+    )  # torch: `paretoscope data` asks for `source` without it
 
     table = _table()
     images = table[:, :-1].reshape(-1, 1, 8, 8)
     labels = table[:, -1].astype(np.int64)
     train, test = selection.split_by_class(labels, spec.test_fraction)
     splits = Splits(images[train], labels[train], images[test], labels[test])
-    facts = Facts(10, mean=(0.3053,), std=(0.3761,), coarse=coarse.DIGITS)
-    return assemble(splits, spec, facts, pixels(brightest=16), spec.test_images)
+    facts = Facts(10, mean=(0.3053,), std=(0.3761,), coarse=coarse.DIGITS, brightest=16)
+    return assemble(splits, spec, facts, as_bytes, spec.test_images)
 
 
 def source() -> Path:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import ImageFolder
 from service.contract.wire.errors import InvalidInput, NotFound
-from workers.data import DataSet, Targets, selection
+from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
 from workers.data.preparing import prepared
 from workers.data.preparing.recipes import Splits
@@ -35,11 +35,11 @@ class Album(NamedTuple):
     domains: NDArray[np.int64]  # [N]
 
 
-def load(spec: ImageFolder, folder: Path) -> DataSet:
+def load(spec: ImageFolder, folder: Path) -> Draw:
     """Every domain that is trained on is a task: the class, of its own images. Test labels are those of all tests."""
     import torch
 
-    from workers.data.assembly import Facts, assemble, pixels
+    from workers.data.assembly import Facts, as_bytes, assemble
 
     root = folder / spec.path
     files = _files(root)
@@ -49,22 +49,31 @@ def load(spec: ImageFolder, folder: Path) -> DataSet:
     train, test = _split(spec, album, domains)
     trained = sorted(set(album.domains[train].tolist()))
     strata = album.labels * len(domains) + album.domains  # every choice keeps the shares of domains too
-    portions = selection.portions(strata[train], strata[test], spec, spec.test_images)
     splits = Splits(album.images[train], album.labels[train], album.images[test], album.labels[test])
-    data = assemble(splits, spec, Facts(len(classes)), pixels(), chosen=portions)
-    domain = torch.from_numpy(album.domains[train][portions.train])
-    held = torch.from_numpy(album.domains[train][portions.validation])
 
-    def of_domain(d: int) -> Targets:
-        validation = None if data.y_validation is None else _only(data.y_validation, held == d)
-        return Targets(_only(data.y_train, domain == d), data.y_test, data.classes, validation)
+    def portion(seed: int | None) -> selection.Portions:
+        return selection.portions(strata[train], strata[test], spec, spec.test_images, seed)
 
-    tasks = {f"domain-{domains[d].lower().replace('_', '-').replace(' ', '-')}": of_domain(d) for d in trained}
-    if len(tasks) < len(trained):
+    assembled = assemble(splits, spec, Facts(len(classes)), as_bytes, portion=portion)
+    names = [f"domain-{domains[d].lower().replace('_', '-').replace(' ', '-')}" for d in trained]
+    if len(set(names)) < len(names):
         raise InvalidInput(f"data 'image-folder': two domains have the same name but for case and hyphens: {domains}")
     number = torch.full((len(domains),), -1)
     number[trained] = torch.arange(len(trained))
-    return replace(data, tasks=tasks, domain=number[domain])
+
+    def draw(seed: int | None) -> DataSet:
+        data, chosen = assembled(seed), portion(seed)
+        domain = torch.from_numpy(album.domains[train][chosen.train])
+        held = torch.from_numpy(album.domains[train][chosen.validation])
+
+        def of_domain(d: int) -> Targets:
+            validation = None if data.y_validation is None else _only(data.y_validation, held == d)
+            return Targets(_only(data.y_train, domain == d), data.y_test, data.classes, validation)
+
+        tasks = {name: of_domain(d) for name, d in zip(names, trained, strict=True)}
+        return replace(data, tasks=tasks, domain=number[domain])
+
+    return draw
 
 
 def _only(labels: Tensor, mine: Tensor) -> Tensor:

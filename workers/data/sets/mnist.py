@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.contract.methods.data import Mnist
-from workers.data import DataSet, coarse
+from workers.data import Draw, coarse
 from workers.data.files import idx
 from workers.data.preparing.recipes import Download, Place, Recipe
 
@@ -25,7 +25,7 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: Mnist, folder: Path) -> DataSet:
+def load(spec: Mnist, folder: Path) -> Draw:
     from workers.data.preparing import images
 
     return images.load(RECIPE, spec, folder)

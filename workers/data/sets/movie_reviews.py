@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.contract.methods.data import MovieReviews
-from workers.data import DataSet
+from workers.data import Draw
 from workers.data.preparing import prepared
 from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
 from workers.data.sets import text
@@ -30,5 +30,5 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: MovieReviews, folder: Path) -> DataSet:
+def load(spec: MovieReviews, folder: Path) -> Draw:
     return text.read(prepared.open_or_prepare(RECIPE, folder), spec, RECIPE.classes)

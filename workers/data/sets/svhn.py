@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import Svhn
 from service.contract.wire.errors import InvalidInput
-from workers.data import DataSet, coarse
+from workers.data import Draw, coarse
 from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
 
 TRAIN, TEST = "train_32x32.mat", "test_32x32.mat"
@@ -47,7 +47,7 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: Svhn, folder: Path) -> DataSet:
+def load(spec: Svhn, folder: Path) -> Draw:
     from workers.data.preparing import images
 
     return images.load(RECIPE, spec, folder)

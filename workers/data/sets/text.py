@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from service.contract.methods.data import Text
 from service.contract.study.examples import Texts
 from service.contract.wire.errors import InvalidInput, NotFound
-from workers.data import DataSet, selection
+from workers.data import Draw, selection
 from workers.data.files import words
 from workers.data.preparing.recipes import Splits, text_of
 
@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
     labels: list[str]
 
 
-def load(spec: Text, folder: Path) -> DataSet:
+def load(spec: Text, folder: Path) -> Draw:
     path = folder / spec.path
     if path.is_dir():
         train, test = (_folder(path / split) for split in SPLITS)
@@ -71,7 +71,7 @@ def splits(train: Corpus, test: Corpus, names: Sequence[str]) -> Splits:
     return Splits(words.numbered(texts[0], known), labels[0], words.numbered(texts[1], known), labels[1])
 
 
-def read(splits: Splits, spec: Texts, classes: int) -> DataSet:
+def read(splits: Splits, spec: Texts, classes: int) -> Draw:
     """The first words of each text [N, length]; a rarer word than the vocabulary has is an unknown one."""
     import torch
 
@@ -84,7 +84,7 @@ def read(splits: Splits, spec: Texts, classes: int) -> DataSet:
         return torch.from_numpy(np.where(cut < size, cut, words.UNKNOWN).astype(np.float32))
 
     facts = Facts(classes, (0.0,), (1.0,), vocabulary=size)
-    return assemble(splits, spec, facts, lambda _: encode, spec.test_examples)
+    return assemble(splits, spec, facts, encode, spec.test_examples)
 
 
 def _folder(folder: Path) -> Corpus:

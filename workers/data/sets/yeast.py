@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import Yeast
 from service.contract.wire.errors import InvalidInput
-from workers.data import DataSet
+from workers.data import Draw
 from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits, text_of
 
 FILE = "yeast.csv"
@@ -47,7 +47,7 @@ RECIPE = Recipe(
 )
 
 
-def load(spec: Yeast, folder: Path) -> DataSet:
+def load(spec: Yeast, folder: Path) -> Draw:
     from workers.data.preparing import tabular
 
     return tabular.load(RECIPE, spec, folder)
