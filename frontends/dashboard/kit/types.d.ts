@@ -16,6 +16,7 @@ interface Metric {
     | "gap" | "imbalance" | "objective";
   integer: boolean;
   training_of: string | null;
+  validation_of: string | null;
   summarises: string | null;
   family: string | null;
 }

@@ -40,6 +40,7 @@ from service.contract.metrics.table import (
     TEST_LOSS,
     TOY_METRICS,
     TRAIN_ACCURACY,
+    VALIDATION,
     WEIGHT,
     WORST_ACCURACY,
 )
@@ -64,8 +65,9 @@ def described(name: str) -> Metric:
 
 
 def of_kind(names: Iterable[str], *kinds: Kind) -> list[str]:
-    """Those of these metrics that are of one of the kinds, in their order."""
-    return [name for name in names if (row := metric(name)) is not None and row.kind in kinds]
+    """Those of these metrics that are of one of the kinds, in their order; none of the validation split."""
+    rows = [row for row in map(metric, names) if row is not None and row.validation_of is None]
+    return [row.name for row in rows if row.kind in kinds]
 
 
 def accuracies(names: Iterable[str]) -> list[str]:
@@ -111,6 +113,7 @@ __all__ = [
     "TEST_LOSS",
     "TOY_METRICS",
     "TRAIN_ACCURACY",
+    "VALIDATION",
     "WEIGHT",
     "WORST_ACCURACY",
     "Bound",

@@ -47,7 +47,9 @@ class Metric(NamedTuple):
     bound: Bound | None = None  # how it relates to the quantity that it stands for
     error_of: str | None = None  # the metric whose standard error this is
     examples: str | None = None  # the metric that counts the examples behind this proportion
+    measured: bool = False  # on the test split, and on the validation split where there is one
     training_of: str | None = None  # the metric of the test split that this is on the training split
+    validation_of: str | None = None  # the metric of the test split that this is on the validation split
     summarises: str | None = None  # the family over whose members it is taken
     family: str | None = None
     subject: str | None = None  # of a family's member: the task, term, attack, layer, estimator or metric

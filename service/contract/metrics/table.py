@@ -15,8 +15,10 @@ TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_image
 F1, F2 = "f1", "f2"
 PRED, INFO = "pred", "info"  # the terms of a bottleneck
 
-_proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0)
-_count = partial(Metric, unit="", goal="maximize", reference=None, kind=Kind.COUNT, low=0.0, integer=True)
+_proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0, measured=True)
+_count = partial(
+    Metric, unit="", goal="maximize", reference=None, kind=Kind.COUNT, low=0.0, integer=True, measured=True
+)
 
 
 def _loss(task: str) -> Metric:
@@ -26,7 +28,8 @@ def _loss(task: str) -> Metric:
 
 def _test_loss(task: str) -> Metric:
     doc = f"mean loss of the task {task} on the test split"
-    return Metric(TEST_LOSS.of(task), f"loss of {task} (test)", "", "minimize", 3.0, doc, Kind.LOSS, low=0.0)
+    name, label = TEST_LOSS.of(task), f"loss of {task} (test)"
+    return Metric(name, label, "", "minimize", 3.0, doc, Kind.LOSS, low=0.0, measured=True)
 
 
 def _weight(term: str) -> Metric:
@@ -55,7 +58,8 @@ def _estimate(estimator: str) -> Metric | None:
         return None
     e = ESTIMATORS[estimator]
     doc, label = f"{KINDS[e.kind]}, test split: {e.doc}", f"I(X;Z), {e.label}"
-    return Metric(ESTIMATE.of(estimator), label, "bits", "minimize", 32.0, doc, Kind.RATE, low=e.least, bound=e.kind)
+    name, least = ESTIMATE.of(estimator), e.least
+    return Metric(name, label, "bits", "minimize", 32.0, doc, Kind.RATE, low=least, bound=e.kind, measured=True)
 
 
 def _error(of: str) -> Metric | None:
@@ -63,7 +67,33 @@ def _error(of: str) -> Metric | None:
         return None
     measured = INFORMATION[of]
     doc, label = "of the mean over test examples; the model is given", f"standard error of {measured.label}"
-    return Metric(ERROR.of(of), label, measured.unit, "minimize", None, doc, Kind.ERROR, low=0.0, error_of=of)
+    name, unit = ERROR.of(of), measured.unit
+    return Metric(name, label, unit, "minimize", None, doc, Kind.ERROR, low=0.0, error_of=of, measured=True)
+
+
+def _validation(of: str) -> Metric | None:
+    """The same quantity on the validation split: what is chosen by it is claimed by the metric of the test split."""
+    row = _test_metric(of)
+    if row is None or not row.measured:
+        return None
+
+    def twin(name: str | None) -> str | None:
+        return None if name is None else VALIDATION.of(name)
+
+    return row._replace(
+        name=VALIDATION.of(of),
+        label=f"{row.label}, validation",
+        doc=f"on the validation split: {row.doc}",
+        error_of=twin(row.error_of),
+        examples=twin(row.examples),
+        validation_of=of,
+        measured=False,
+    )
+
+
+def _test_metric(name: str) -> Metric | None:
+    single = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS
+    return single.get(name) or next((row for f in FAMILIES if f is not VALIDATION and (row := f.metric(name))), None)
 
 
 LOSS = Family("loss_<term>", _loss)
@@ -74,7 +104,8 @@ ROBUST = Family("robust_<attack>", _robust, r"[a-z0-9-]+")
 BALANCE = Family("balance_<layer>", _imbalance, r"[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?")
 ESTIMATE = Family("i_xz_<estimator>_bits", _estimate)
 ERROR = Family("<metric>_stderr", _error, METRIC_NAME)
-FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR)
+VALIDATION = Family("validation_<metric>", _validation, METRIC_NAME)
+FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR, VALIDATION)
 
 
 def _rows(*rows: Metric) -> dict[str, Metric]:
@@ -111,6 +142,7 @@ INFORMATION = _rows(
         Kind.RATE,
         low=0.0,
         bound="upper",
+        measured=True,
     ),
     Metric(
         I_ZY,
@@ -121,6 +153,7 @@ INFORMATION = _rows(
         "lower bound H(Y) − cross-entropy, test split",
         Kind.RELEVANCE,
         bound="lower",
+        measured=True,
     ),
 )
 
@@ -158,6 +191,7 @@ BOTTLENECK_METRICS = _rows(
         doc="accuracy on as many training images as there are test images",
         kind=Kind.ACCURACY,
         training_of=ACCURACY,
+        measured=False,
     ),
     Metric(
         GAP, "generalisation gap", "", "minimize", 1.0, "train accuracy − test accuracy", Kind.GAP, low=-1.0, high=1.0

@@ -11,7 +11,7 @@ from service.contract.methods.balance import Balance, balanced_layers
 from service.contract.methods.data import Data, Digits, Gaussian
 from service.contract.methods.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.methods.models import Mlp, Model
-from service.contract.methods.problems import Bottleneck, Problem
+from service.contract.methods.problems import Bottleneck, Problem, ToyProblem
 from service.contract.methods.searches import GridSearch, Search
 from service.contract.methods.weightings import NonNegative, Positive, Weighting
 from service.contract.metrics import (
@@ -22,6 +22,7 @@ from service.contract.metrics import (
     METRICS,
     ROBUST,
     ROBUST_IMAGES,
+    VALIDATION,
     Goal,
     Kind,
     described,
@@ -211,6 +212,11 @@ class Study(Strict):
         max_length=4,
         description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
     )
+    selection: Literal["validation", "test"] = Field(
+        "validation",
+        description="the split whose values choose (the front, best values, a search's next trial); values of the test "
+        "split are what is shown of the chosen. `test` chooses by what it shows, which flatters arms with many trials",
+    )
     evaluation: Evaluation = Field(Evaluation(), description="what is measured, and how often")
     resources: Resources = Field(Resources(), description="what the workers may use")
     limits: Limits = Field(Limits(), description="when the study ends in any case")
@@ -234,7 +240,19 @@ class Study(Strict):
         return [] if chosen is None else chosen.seeds or self.seeds[:1]
 
     def metrics_of(self, arm: Arm) -> list[str]:
-        """Everything that a trial of this arm reports."""
+        """Everything that a trial of this arm reports; last what is also measured on the validation split."""
+        names = self._test_metrics_of(arm)
+        if not self.data.validation_fraction or isinstance(arm.problem, ToyProblem):
+            return names
+        return [*names, *(VALIDATION.of(name) for name in names if described(name).measured)]
+
+    def chosen_by(self, metric: str) -> str:
+        """The metric that chooses where this one is claimed: its own on the validation split, if there is one."""
+        twin = VALIDATION.of(metric)
+        held = all(twin in self.metrics_of(arm) for arm in self.arms)
+        return twin if self.selection == "validation" and held else metric
+
+    def _test_metrics_of(self, arm: Arm) -> list[str]:
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm)]
         if not isinstance(arm.problem, Bottleneck):
             return own

@@ -23,6 +23,7 @@ from service.contract.metrics import (
     TASK_ACCURACY,
     TEST_EXAMPLES,
     TEST_LOSS,
+    VALIDATION,
     WEIGHT,
     Family,
     Kind,
@@ -43,6 +44,7 @@ NAMES = [
     ),
     ROBUST.of("pgd-20"),
     BALANCE.of("head-1"),
+    *map(VALIDATION.of, ("accuracy", "i_zy_bits_stderr", "robust_pgd", "test_loss_left", "accuracy_left")),
 ]
 
 
@@ -54,7 +56,7 @@ def test_a_metric_is_found_under_the_name_of_its_row(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_names_only_metrics_that_exist(name: str) -> None:
     row = described(name)
-    for other in (row.error_of, row.examples, row.training_of):
+    for other in (row.error_of, row.examples, row.training_of, row.validation_of):
         assert other is None or metric(other) is not None
     assert row.summarises in (None, *(family.name for family in FAMILIES))
 
@@ -70,6 +72,9 @@ def test_a_row_names_only_metrics_that_exist(name: str) -> None:
         (BALANCE, "hidden-2", "balance_hidden-2", Kind.IMBALANCE),
         (ESTIMATE, "mine", "i_xz_mine_bits", Kind.RATE),
         (ERROR, "i_zy_bits", "i_zy_bits_stderr", Kind.ERROR),
+        (VALIDATION, "i_zy_bits", "validation_i_zy_bits", Kind.RELEVANCE),
+        (VALIDATION, "robust_pgd", "validation_robust_pgd", Kind.ROBUSTNESS),
+        (VALIDATION, "i_xz_bits_stderr", "validation_i_xz_bits_stderr", Kind.ERROR),
     ],
 )
 def test_a_family_puts_a_name_together_and_takes_it_apart(family: Family, subject: str, name: str, kind: Kind) -> None:
@@ -175,8 +180,13 @@ def test_only_counts_and_epochs_are_integers() -> None:
 
 
 def test_a_proportion_names_the_count_of_the_examples_behind_it() -> None:
+    own = {ACCURACY: TEST_EXAMPLES, ROBUST.of("pgd-20"): ROBUST_IMAGES}
+    twins = {
+        VALIDATION.of(ACCURACY): VALIDATION.of(TEST_EXAMPLES),
+        VALIDATION.of("robust_pgd"): "validation_robust_images",
+    }
     behind = {name: described(name).examples for name in NAMES if described(name).examples}
-    assert behind == {ACCURACY: TEST_EXAMPLES, ROBUST.of("pgd-20"): ROBUST_IMAGES}
+    assert behind == {**own, **twins}
 
 
 def test_an_error_names_what_it_is_the_error_of() -> None:
@@ -234,3 +244,17 @@ def test_a_family_of_pairs_and_a_family_of_metrics_take_one_row_each() -> None:
     assert row is not None
     assert (row.name, row.label, row.bounds) == ("validation_robust_pgd", "validation accuracy under pgd", (0, 1))
     assert validated.metric("validation_oddity") is None
+
+
+def test_only_what_is_measured_on_the_test_split_has_a_twin_on_the_validation_split() -> None:
+    assert [metric(VALIDATION.of(name)) for name in ("epoch", "train_accuracy", "weight_info", "f1", "no-metric")] == [
+        None
+    ] * 5
+    assert metric(VALIDATION.of(VALIDATION.of("accuracy"))) is None
+    twin, own = described(VALIDATION.of("accuracy")), described("accuracy")
+    assert (twin.validation_of, twin.examples) == ("accuracy", VALIDATION.of("test_examples"))
+    assert (twin.goal, twin.reference, twin.bounds, twin.unit) == (own.goal, own.reference, own.bounds, own.unit)
+
+
+def test_who_asks_for_a_kind_is_not_given_the_validation_split() -> None:
+    assert of_kind(["accuracy", VALIDATION.of("accuracy")], Kind.ACCURACY) == ["accuracy"]

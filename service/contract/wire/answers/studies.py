@@ -93,8 +93,14 @@ class MetricRow(Answer):
     bound: Annotated[Bound | None, Field(description="how it relates to the quantity that it stands for")]
     error_of: Annotated[str | None, Field(description="the metric whose standard error this is")]
     examples: Annotated[str | None, Field(description="the metric that counts the examples behind this proportion")]
+    measured: Annotated[
+        bool, Field(description="whether it is measured on the test split, and on the validation split if there is one")
+    ]
     training_of: Annotated[
         str | None, Field(description="the metric of the test split that this is on the training split")
+    ]
+    validation_of: Annotated[
+        str | None, Field(description="the metric of the test split that this is on the validation split")
     ]
     summarises: Annotated[str | None, Field(description="the family over whose members it is taken")]
     family: Annotated[str | None, Field(description="the family whose member it is, as robust_<attack>")]
