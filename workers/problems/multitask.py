@@ -18,6 +18,7 @@ from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 from workers.models import Model
 from workers.problems import tasks
+from workers.problems.tasks.classes import labelled_by
 from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
 from workers.problems.views import Views
 
@@ -40,7 +41,8 @@ class Multitask:
         self._teacher: Model | None = None
 
     def model(self, spec: ModelSpec, split: Split) -> Model:
-        data, seeds, size = split
+        _, seeds, size = split
+        data = labelled_by(self._spec.main, split.data)
         setting = Setting(self._spec, data)
         self._tasks = {name: tasks.build(name, setting) for name in self.terms}
         self._views = Views(data, seeds, size, self._spec.shift)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from service.contract.methods.data import Digits, Gaussian
+from service.contract.methods.data import Digits, Gaussian, Overlaid
 from service.contract.methods.problems import MADE_TASKS, Multitask
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
@@ -116,6 +116,33 @@ def test_few_labels_are_drawn_again_and_again_and_only_they() -> None:
     assert d.labelled[torch.cat(places, 1)].all()
     turned = torch.cat([batch.drawn["turned"][1].place for batch in problem.batches(split, 1)], 1)
     assert torch.equal(turned.sort(1).values, torch.arange(len(d.x_train)).expand(2, -1)), "all images, once"
+
+
+@pytest.mark.parametrize("main", ["left", "right"])
+def test_few_labels_of_a_main_column_are_by_its_classes_and_only_they_are_drawn(main: str) -> None:
+    d = data.load(Overlaid(labels=20))
+    other = "right" if main == "left" else "left"
+    problem, _, split = setup(Multitask(main=main, auxiliaries=[other]), d, [0, 1])
+    batches = list(problem.batches(split, 1))
+    drawn = torch.cat([batch.drawn["labelled"][1].place for batch in batches], 1).unique()
+    assert len(drawn) == 20
+    assert torch.equal(d.tasks[main].train[drawn].unique(), torch.arange(10))
+    auxiliary = torch.cat([batch.drawn["plain"][1].place for batch in batches], 1)[0]
+    assert len(auxiliary.unique()) == len(d.x_train)
+
+
+def test_few_labels_of_a_column_with_gaps_are_among_those_it_has() -> None:
+    d = data.load(Digits(labels=10))
+    own = Targets(d.y_train.where(torch.arange(len(d.y_train)) % 3 == 0, -1), d.y_test, 10)
+    problem, _, split = setup(Multitask(main="domain-a"), replace(d, tasks={"domain-a": own}), [0])
+    places = torch.cat([batch.drawn["labelled"][1].place for batch in problem.batches(split, 1)], 1).unique()
+    assert sorted(own.train[places].tolist()) == list(range(10))
+
+
+def test_few_labels_hold_for_coarse_classes_too_where_these_are_the_main_task() -> None:
+    d = data.load(Digits(labels=20))
+    problem, _, split = setup(Multitask(main="coarse-class"), d, [0])
+    assert all(list(batch.drawn) == ["labelled"] for batch in problem.batches(split, 1))
 
 
 def test_random_labels_are_the_same_for_everyone_and_say_nothing() -> None:

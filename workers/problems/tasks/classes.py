@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from service.contract.wire.errors import InvalidInput
+from workers.data import DataSet, selection
 from workers.data.random_streams import generator
 from workers.problems.tasks.task import Drawn, Setting, View
 
@@ -33,6 +36,26 @@ class Labels:
         return self._target(drawn) >= 0 if self._has_gaps else None
 
 
+def labelled_by(main: str, data: DataSet) -> DataSet:
+    """The data with as many labelled examples, chosen by the classes of the main task where that is a column.
+
+    A column with gaps has them among the examples that it labels; the label of the data set keeps its own choice.
+    """
+    own = data.tasks.get(main)
+    if data.labelled is None or own is None or torch.equal(own.train, data.y_train):
+        return data
+    classes, count = own.train.cpu(), int(data.labelled.sum())
+    known = (classes >= 0).nonzero()[:, 0]  # [N']
+    kept = torch.zeros(len(classes), dtype=torch.bool)
+    kept[known] = torch.from_numpy(selection.few(classes[known].numpy(), count))
+    return replace(data, labelled=kept.to(data.labelled.device))
+
+
+def _view(setting: Setting, name: str) -> View:
+    """The main task learns from the labelled examples alone, an auxiliary from all."""
+    return "labelled" if name == setting.spec.main and setting.data.labelled is not None else "plain"
+
+
 def given(setting: Setting) -> Labels:
     """The label of the data set; where only some training images have one, these are drawn by themselves."""
     d = setting.data
@@ -49,7 +72,11 @@ def coarse(setting: Setting) -> Labels:
         raise InvalidInput("task 'coarse-class' needs data with coarse classes; this data has none")
     table = torch.tensor(d.coarse, device=d.y_train.device)
     labels = {"train": d.y_train, "validation": d.y_validation, "test": d.y_test}
-    return Labels({k: None if y is None else table[y] for k, y in labels.items()}, max(d.coarse) + 1)
+    return Labels(
+        {k: None if y is None else table[y] for k, y in labels.items()},
+        max(d.coarse) + 1,
+        _view(setting, "coarse-class"),
+    )
 
 
 def random(setting: Setting) -> Labels:
@@ -69,4 +96,5 @@ def random(setting: Setting) -> Labels:
 def column(setting: Setting, name: str) -> Labels:
     """One of the data set's own tasks."""
     own = setting.data.tasks[name]
-    return Labels({"train": own.train, "validation": own.validation, "test": own.test}, own.classes)
+    labels = {"train": own.train, "validation": own.validation, "test": own.test}
+    return Labels(labels, own.classes, _view(setting, name))
