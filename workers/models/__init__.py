@@ -12,6 +12,8 @@ from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models.stack import Stack
 
+ALL = slice(None)
+
 
 class Sizes(NamedTuple):
     """What data and problem ask of a model: inputs, encoder outputs, code dimensions, head outputs, image's shape.
@@ -45,7 +47,9 @@ class Model(Protocol):
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> ([K, B, outputs], *scalars)
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor: ...  # [K, B, latent] -> [K, B, outputs of this head]
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
+        """[K, B, latent] -> [K, B, outputs of this head]; z are these rows of what was encoded last."""
+        ...
 
     def named(self) -> dict[str, Tensor]:
         """All that was trained by name, [K, …]: views of the model's own memory, laid out as torch.nn's modules."""

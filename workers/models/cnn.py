@@ -13,7 +13,7 @@ from service.contract.methods.models import Cnn as Spec
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models import Sizes
+from workers.models import ALL, Sizes
 from workers.models.heads import Heads
 from workers.models.layers import forward, layers, named, scalars
 from workers.models.stack import Stack
@@ -66,7 +66,7 @@ class Cnn:
             maps = functional.max_pool2d(functional.conv2d(maps, weight, bias, padding=self._padding), POOL).relu()
         return maps.flatten(1)
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         return self.heads(z, head)
 
     def named(self) -> dict[str, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,38 +10,63 @@ import torch
 from torch import Tensor
 
 from workers.data.random_streams import Seeds
+from workers.models.heads import Heads
 from workers.models.layers import Activation
 
 
 class DirectFeedback:
-    """A perceptron's forward pass whose backward pass gives hidden layer l the error e B_l ⊙ f'(a_l).
+    """Forward passes of a perceptron in which each layer sees its input as a constant; backwards δ_l = e B_l ⊙ f'(a_l).
 
-    e [K, B, outputs] is the gradient at the outputs and B_l [K, outputs, units] is drawn once per seed from
-    N(0, 1/outputs). The last layer has its true gradient; nothing is passed on to the input.
+    e [K, B, outputs] is the gradient at a head's outputs and B_l [K, outputs, units], one for each head and layer, is
+    drawn once per seed from N(0, 1/outputs). All units between input and outputs are hidden: the encoder's, those of
+    the code and the head's. What is a loss of the code itself (a rate) has its error there instead: C_l carries it to
+    the encoder's hidden layers. The last layer before an error has its true gradient.
     """
 
-    def __init__(self, leaves: Sequence[Tensor], activation: Activation, seeds: Seeds) -> None:
-        self._activation = activation
-        outputs = leaves[-1].shape[2]
+    def __init__(self, encoder: Sequence[Tensor], heads: Heads, activation: Activation, seeds: Seeds) -> None:
+        self._activation, self._heads = activation, heads
+        counts = heads.outputs
+        units = [bias.shape[2] for bias in encoder[1:-2:2]]  # of the encoder's hidden layers
+        code = encoder[-1].shape[2]
 
-        def drawn(layer: int, units: int) -> Tensor:
-            return seeds.draw(f"feedback/{layer}", lambda g: torch.randn(outputs, units, generator=g))
+        def drawn(stream: str, outputs: int, units: int) -> Tensor:
+            draws = seeds.draw(f"feedback/{stream}", lambda g: torch.randn(outputs, units, generator=g))
+            return seeds.spread(draws) / math.sqrt(outputs)
 
-        hidden = leaves[1:-2:2]
-        self.matrices = [seeds.spread(drawn(i, bias.shape[2])) * outputs**-0.5 for i, bias in enumerate(hidden)]
+        self.to_encoder = [  # B_l [K, outputs of all heads, units]
+            torch.cat([drawn(f"{head}/encoder/{i}", o, n) for head, o in enumerate(counts)], dim=1)
+            for i, n in enumerate(units)
+        ]
+        self.to_head = [  # [head][layer]: B [K, outputs, units] of the code, then of the head's hidden layers
+            [drawn(f"{head}/head/{i}", o, leaf.shape[1]) for i, leaf in enumerate(heads.leaves(head)[::2])]
+            for head, o in enumerate(counts)
+        ]
+        self.of_code = [drawn(f"code/{i}", code, n) for i, n in enumerate(units)]  # C_l [K, code, units]
+        self.hidden: list[Tensor] = []  # of the encoder, from the last examples [K, B, units]
+        self.lines = torch.empty(0)  # [K, B, outputs of all heads]: zeros that heads add, so their gradient is e
 
-    def __call__(self, leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+    def encode(self, leaves: Sequence[Tensor], x: Tensor) -> Tensor:
+        self.hidden, out = self._layers(leaves, x)
+        self.lines = x.new_zeros(*x.shape[:2], sum(self._heads.outputs), requires_grad=True)
+        return out
+
+    def decode(self, z: Tensor, head: int, rows: slice) -> Tensor:
+        """Of z, which are these rows of the last examples."""
+        hidden, out = self._layers(self._heads.leaves(head), z.detach())
+        fed: Tensor = _Feed.apply(out, self.to_head[head], z, *hidden)
+        start = sum(self._heads.outputs[:head])
+        return fed + self.lines[:, rows, start : start + out.shape[2]]
+
+    def _layers(self, leaves: Sequence[Tensor], x: Tensor) -> tuple[list[Tensor], Tensor]:
         hidden: list[Tensor] = []
         for i in range(0, len(leaves) - 2, 2):
             hidden.append(self._activation.f(torch.baddbmm(leaves[i + 1], x, leaves[i])))  # [K, B, units]
             x = hidden[-1].detach()
-        out = torch.baddbmm(leaves[-1], x, leaves[-2])
-        fed: Tensor = _Feed.apply(out, self.matrices, *hidden)
-        return fed
+        return hidden, torch.baddbmm(leaves[-1], x, leaves[-2])
 
 
 class _Feed(torch.autograd.Function):
-    """The outputs as they are; backwards each hidden layer gets the outputs' gradient through its matrix."""
+    """The outputs as they are; backwards the code and each hidden layer get the outputs' gradient through a matrix."""
 
     @staticmethod
     def forward(ctx: Any, out: Tensor, matrices: list[Tensor], *hidden: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ class Heads:
         seeds: Seeds,
         activation: Activation = RELU,
     ) -> None:
-        self._activation = activation
+        self._activation, self.outputs = activation, tuple(outputs)
         streams = ["init/head", *(f"init/head/{i}" for i in range(1, len(outputs)))]
         own = [layers([latent, *hidden, o], seeds, name) for o, name in zip(outputs, streams, strict=True)]
         shapes = [tuple(leaf.shape[1:]) for stack in own for leaf in stack.leaves]

@@ -8,7 +8,7 @@ from service.contract.methods.models import Mlp as Spec
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models import Sizes
+from workers.models import ALL, Sizes
 from workers.models.feedback import DirectFeedback
 from workers.models.heads import Heads
 from workers.models.layers import ACTIVATIONS, forward, layers, named, scalars
@@ -30,9 +30,11 @@ class Mlp:
         self._feedback: DirectFeedback | None = None
         self._training = False
 
-    def align_feedback(self) -> None:
-        """From now on the encoder's hidden layers train by direct feedback instead of backpropagation."""
-        self._feedback = DirectFeedback(self.encoder.leaves[: self._weights], self._activation, self._seeds)
+    def align_feedback(self) -> DirectFeedback:
+        """From now on hidden layers train by direct feedback instead of backpropagation."""
+        leaves = self.encoder.leaves[: self._weights]
+        self._feedback = DirectFeedback(leaves, self.heads, self._activation, self._seeds)
+        return self._feedback
 
     def train(self, on: bool) -> None:
         """Direct feedback is for training alone: attacks need the true gradient at the input."""
@@ -41,7 +43,7 @@ class Mlp:
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         weights, scalars = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights :]
         if self._feedback is not None and self._training:
-            return (self._feedback(weights, x), *scalars)
+            return (self._feedback.encode(weights, x), *scalars)
         return (forward(weights, x, self._activation), *scalars)
 
     def named(self) -> dict[str, Tensor]:
@@ -53,5 +55,7 @@ class Mlp:
         units = balance.dense("code", weights[-2], weights[-1], []) if code else None
         return [*balance.chain(weights, "encoder", self._activation.c), *self.heads.pairs(units)]
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
+        if self._feedback is not None and self._training:
+            return self._feedback.decode(z, head, rows)
         return self.heads(z, head)

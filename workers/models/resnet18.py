@@ -12,7 +12,7 @@ from torchvision.models import resnet18
 from service.contract.methods.models import Resnet18 as Spec
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models import Sizes
+from workers.models import ALL, Sizes
 from workers.models.heads import Heads
 from workers.models.layers import scalars
 from workers.models.stack import Stack
@@ -62,7 +62,7 @@ class Resnet18:
         out: Tensor = torch.func.functional_call(self._module, {**lent, **self.buffers}, (images,))
         return (out[None], *leaves[len(self._names) :])
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         return self.heads(z, head)
 
     def named(self) -> dict[str, Tensor]:

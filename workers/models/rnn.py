@@ -11,7 +11,7 @@ from service.contract.methods.models import Rnn as Spec
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models import Sizes
+from workers.models import ALL, Sizes
 from workers.models.from_shapes import Parameter, linear, stacked
 from workers.models.heads import Heads
 from workers.models.layers import linear as named_linear
@@ -46,7 +46,7 @@ class Rnn:
             steps = _recur(steps, *leaves[i : i + 3])
         return (torch.baddbmm(leaves[-1], mean(steps, there), leaves[-2]), *self.encoder.leaves[self._weights :])
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         return self.heads(z, head)
 
     def named(self) -> dict[str, Tensor]:

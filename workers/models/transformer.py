@@ -12,7 +12,7 @@ from service.contract.methods.models import Transformer as Spec
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models import Sizes
+from workers.models import ALL, Sizes
 from workers.models.from_shapes import Parameter, linear, stacked
 from workers.models.heads import Heads
 from workers.models.layers import linear as named_linear
@@ -66,7 +66,7 @@ class Transformer:
         read = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return read.transpose(1, 2).reshape(*qkv.shape[:2], -1)
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         return self.heads(z, head)
 
     def named(self) -> dict[str, Tensor]:

@@ -111,7 +111,7 @@ class Multitask:
         """A task's mean loss and mean hits [K] over the examples that have its label, and how many they are [K]."""
         task, head = self._tasks[name], self.terms.index(name)
         rows, drawn = batch.drawn[task.view]
-        outputs = model.decode(code[:, rows].relu(), head)
+        outputs = model.decode(code[:, rows].relu(), head, rows)
         if task.view == "shifted":
             drawn = drawn._replace(extra=self._projection(drawn, head))
         losses, hits, known = task.losses(outputs, drawn), task.hits(outputs, drawn), task.known(drawn)

@@ -14,7 +14,7 @@ from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
 from workers.measures.coding import Columns
-from workers.models import Model
+from workers.models import ALL, Model
 from workers.models.stack import Stack
 from workers.problems import Batch
 
@@ -69,7 +69,7 @@ class Vector:
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         return (self.encoder.leaves[0],)  # [K, d]
 
-    def decode(self, z: Tensor, head: int = 0) -> Tensor:
+    def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         return z
 
     def named(self) -> dict[str, Tensor]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,7 +26,10 @@ from workers.data import DataSet
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
 from workers.models.mlp import Mlp
-from workers.training import gradients
+from workers.problems import Problem
+from workers.training import alignment, gradients
+from workers.training.gradients import Step
+from workers.weightings import Weighting
 
 log = logging.getLogger(__name__)
 
@@ -92,10 +97,11 @@ class Cohort:
         )
         parameters = [self.model.encoder.flat, self.model.head.flat]
         self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2)
+        self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model)
         if first.training.feedback == "dfa":
             if not isinstance(self.model, Mlp):
                 raise ValueError(f"training.feedback dfa needs model mlp, got {first.model.name!r}")
-            self.model.align_feedback()
+            self._step = partial(alignment.step, self.model, self.model.align_feedback())
         spec = first.training.balance
         self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
 
@@ -113,7 +119,7 @@ class Cohort:
             self._balance.before_epoch(epoch)
         self.model.train(True)
         for step, batch in enumerate(self.problem.batches(self.split, epoch)):
-            update = gradients.step(self.model, self.problem, self.weighting, batch)
+            update = self._step(self.problem, self.weighting, batch)
             self.optimizer.step([update.encoder, update.head])
             self._shake(f"langevin/{epoch}/{step}")
             losses.append(update.losses)

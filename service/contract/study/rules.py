@@ -130,6 +130,10 @@ def _feedback(study: Study) -> Iterator[Detail]:
         if arm.problem.name == "toy" or study.model.name != "mlp":
             got = f"problem {arm.problem.name!r}" if arm.problem.name == "toy" else f"model {study.model.name!r}"
             yield Detail(path=f"{path}.feedback", message=f"dfa trains the hidden layers of model mlp, got {got}")
+        elif (model := study.model_of(arm)) and not balanced_layers(model, arm.problem):
+            rule = "dfa needs hidden units to feed the error to: give model.widths or model.head"
+            got = f"none in model {model.name!r} of problem {arm.problem.name!r}"
+            yield Detail(path=f"{path}.feedback", message=f"{rule}, got {got}")
         elif arm.weighting.needs_gram:
             rule = "dfa has no gradients to compare: use a weighting without a Gram matrix"
             yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")

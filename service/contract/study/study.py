@@ -52,8 +52,8 @@ class Training(Strict):
     )
     feedback: Literal["backprop", "dfa"] = Field(
         "backprop",
-        description="how the encoder's hidden layers learn of the error at its outputs; dfa: direct feedback alignment "
-        "through fixed random matrices (model mlp)",
+        description="how hidden layers learn of the error; dfa: direct feedback alignment, the logits' error comes "
+        "to each of them through a fixed random matrix (model mlp)",
     )
 
 

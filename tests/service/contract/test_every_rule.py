@@ -147,6 +147,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [VIB],
         {"training": {"feedback": "dfa"}, "model": {"name": "cnn"}},
     ),
+    "feedback alignment without hidden units": (
+        [("training.feedback", ["hidden units", "model.widths", "none in model 'mlp' of problem 'bottleneck'"])],
+        [arm(model={"widths": []})],
+        {"training": {"feedback": "dfa"}},
+    ),
     "feedback alignment and gradients to compare": (
         [("arms[1].weighting.name", ["without a Gram matrix", "'mib'"])],
         [VIB, arm(weighting=MIB, name="b")],
@@ -216,6 +221,14 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"data": {"name": "digits", "validation_fraction": 0.2}},
     ),
     "feedback alignment of an mlp": ([VIB, arm(weighting=UNIFORM, name="b")], {"training": {"feedback": "dfa"}}),
+    "feedback alignment of a head's hidden units": (
+        [arm(model={"widths": [], "head": [8]})],
+        {"training": {"feedback": "dfa"}},
+    ),
+    "feedback alignment of a hidden code": (
+        [arm(TASKS, UNIFORM, model={"widths": []})],
+        {"training": {"feedback": "dfa"}, "data": OVERLAID},
+    ),
     "an arm that goes back to backpropagation": (
         [VIB, arm(weighting=MIB, name="b", training={"feedback": "backprop"})],
         {"training": {"feedback": "dfa"}},
