@@ -1,4 +1,4 @@
-"""Robustness: accuracy clean and under each attack, by arm; below it the rank average over the attacks."""
+"""Robustness: accuracy clean and under each attack, by arm; below it the rank average over both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from service.analysis import mean_interval, metric_intervals
 from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
 from service.contract.wire.plotly import PlotlyFigure, Trace
-from service.contract.wording.numbers import number
+from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import bounds_of, ends
 from service.figures.drawing.choices import one_of
@@ -40,13 +40,13 @@ class Cell(NamedTuple):
 class ArmRow(NamedTuple):
     best: Best
     cells: dict[str, Cell]  # by metric
-    rank: float | None  # average over the attacks that every arm has
+    rank: float | None  # average over the rows that every arm has
     seed_ranks: dict[int, float]  # the same for each seed alone
 
 
 class RobustnessData(NamedTuple):
     rows: list[str]  # metrics, clean first
-    ranked: list[str]  # attacks behind the rank average
+    ranked: list[str]  # metrics behind the rank average
     by: str
     arms: list[ArmRow]
     seeds: dict[str, int]  # by trial
@@ -89,21 +89,19 @@ def robustness_data(view: View, x: str | None) -> RobustnessData:
 
 
 def _ranked(data: RobustnessData) -> RobustnessData:
-    """With ranks over the attacks that every measured arm has; one arm alone has none."""
+    """With ranks over the rows that every measured arm has, the clean one too as in the MIB paper; one arm has none."""
     table = {arm.best.arm: {m: cell.value for m, cell in arm.cells.items()} for arm in data.arms if arm.cells}
-    attacks = [m for m in data.rows[1:] if table and all(m in values for values in table.values())]
-    if len(table) < 2 or not attacks:
+    rows = [m for m in data.rows if table and all(m in values for values in table.values())]
+    if len(table) < 2 or not of_kind(rows, Kind.ROBUSTNESS):
         return data
-    averages = rank_averages(table, attacks)
+    averages = rank_averages(table, rows)
     by_seed: dict[int, dict[str, dict[str, float]]] = {}
     for arm in data.arms:
-        for metric in attacks:
+        for metric in rows:
             for trial, value in arm.cells[metric].by_trial.items() if arm.cells else ():
                 by_seed.setdefault(data.seeds[trial], {}).setdefault(arm.best.arm, {})[metric] = value
-    whole = {
-        s: t for s, t in by_seed.items() if set(t) == set(table) and all(len(v) == len(attacks) for v in t.values())
-    }
-    alone = {seed: rank_averages(values, attacks) for seed, values in whole.items()}
+    whole = {s: t for s, t in by_seed.items() if set(t) == set(table) and all(len(v) == len(rows) for v in t.values())}
+    alone = {seed: rank_averages(values, rows) for seed, values in whole.items()}
     arms = [
         arm._replace(
             rank=averages.get(arm.best.arm),
@@ -111,7 +109,7 @@ def _ranked(data: RobustnessData) -> RobustnessData:
         )
         for arm in data.arms
     ]
-    return data._replace(ranked=attacks, arms=arms)
+    return data._replace(ranked=rows, arms=arms)
 
 
 def row_title(metric: str) -> str:
@@ -190,7 +188,7 @@ def _subtitle(data: RobustnessData) -> str:
         f"one seed ({', '.join(single)}): {OVER_IMAGES}" if single and most > 1 else "",
         f"{data.images:,} images attacked" if data.images else "",
         f"chosen by {dict(CRITERIA)[data.by]} on the test split" if chosen else "",
-        "rank among arms, averaged over attacks" if data.ranked else "",
+        "rank among arms, averaged over clean and attacks" if data.ranked else "",
     ]
     return " · ".join(filter(None, parts))
 
@@ -199,7 +197,8 @@ def _summary(data: RobustnessData) -> str:
     if data.ranked:
         order = sorted((arm for arm in data.arms if arm.rank is not None), key=lambda arm: arm.rank or 0.0)
         words = ", ".join(f"{arm.best.arm} {number(arm.rank)}" for arm in order)
-        return f"Rank average over {len(data.ranked)} attacks, 1 is best: {words}."
+        attacks = plural(len(of_kind(data.ranked, Kind.ROBUSTNESS)), "attack")
+        return f"Rank average over clean and {attacks}, 1 is best: {words}."
     return ""
 
 
@@ -254,7 +253,7 @@ def controls(view: View) -> list[Control]:
 FIGURE = Figure(
     "robustness",
     "Robustness",
-    "accuracy clean and under each attack by arm with 95 % intervals, and the rank average over the attacks",
+    "accuracy clean and under each attack by arm with 95 % intervals, and the rank average over both",
     "robustness",
     (ACCURACY, Kind.ROBUSTNESS),
     figure,

@@ -1,4 +1,4 @@
-"""Ranks of arms, averaged over attacks: which arm is ahead whatever the attack."""
+"""Ranks of arms, averaged over conditions: which arm is ahead whatever the attack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def ranks(values: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def rank_averages(table: Mapping[str, Mapping[str, float]], attacks: Sequence[str]) -> dict[str, float]:
-    """Per arm the mean over attacks of its rank among the arms; every arm has every attack."""
-    by_attack = [ranks({arm: values[attack] for arm, values in table.items()}) for attack in attacks]
-    return {arm: sum(each[arm] for each in by_attack) / len(attacks) for arm in table} if attacks else {}
+def rank_averages(table: Mapping[str, Mapping[str, float]], conditions: Sequence[str]) -> dict[str, float]:
+    """Per arm the mean over conditions, such as clean or an attack, of its rank; every arm has every condition."""
+    by_condition = [ranks({arm: values[condition] for arm, values in table.items()}) for condition in conditions]
+    return {arm: sum(each[arm] for each in by_condition) / len(conditions) for arm in table} if conditions else {}

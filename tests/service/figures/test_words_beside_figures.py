@@ -189,7 +189,7 @@ def test_robustness_says_its_seeds_its_images_and_how_configurations_were_chosen
     assert subtitle("robustness", view) == ""
     for trial in view.trials:
         play(view, trial, [{"accuracy": 0.9, "robust_pgd": 0.5, "robust_images": 1200.0}])
-    ranked = "rank among arms, averaged over attacks"
+    ranked = "rank among arms, averaged over clean and attacks"
     assert subtitle("robustness", view) == (
         "2 seeds: mean, 95 % interval · 1,200 images attacked · chosen by clean accuracy on the test split · " + ranked
     )
