@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from service.contract.methods.balance import Balance
+from service.contract.methods.balance import SWEEPING, Balance
 from service.contract.metrics import BALANCE
 from workers.balance.balancing import full, imbalance, sweep
 from workers.balance.orders import Visit, in_turn, shuffled
@@ -35,7 +35,7 @@ class Schedule:
     def after_epoch(self, epoch: int) -> None:
         """One sweep, where it is due."""
         due = epoch % self._spec.every == 0
-        if due and self._spec.mode in ("partial", "both"):
+        if due and self._spec.mode in SWEEPING:
             for members, order in self._orders(str(epoch)):
                 rows = slice(None) if members.all() else members.nonzero()[:, 0]
                 sweep(order(), self._p, self._tied, rows)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from service.contract.methods.attacks import Attack, label_of
 from service.contract.study.study import Evaluation, LatentMap
 from service.contract.wire.latent_map import MapFile, Place
 from workers.data.split import Split
@@ -37,8 +38,8 @@ def latent_maps(
     x, y = split.data.x_test[: spec.points], split.data.y_test[: spec.points]
     is_class = not y.is_floating_point()
     clean = _seen(target, x, is_class)
-    attack = evaluation.attacks[0] if evaluation.attacks else None
-    attacked = _seen(target, _attacked(target, split, evaluation, x, y), is_class) if attack else None
+    attack = spec.attack_of(evaluation.attacks)
+    attacked = _seen(target, _attacked(target, split, attack, x, y), is_class) if attack else None
     for k in members:
         codes = torch.cat([seen.codes[k] for seen in (clean, attacked) if seen]).double().cpu().numpy()
         if not np.isfinite(codes).all():
@@ -51,7 +52,7 @@ def latent_maps(
                 points=len(x),
                 labels=y.tolist() if is_class else None,
                 predicted=_listed(clean, k),
-                attack=(attack.label or attack.name) if attack else None,
+                attack=label_of(attack) if attack else None,
                 clean=_rounded(drawn.places[: len(x)]),
                 attacked=_rounded(drawn.places[len(x) :]) if attacked else None,
                 attacked_predicted=_listed(attacked, k),
@@ -100,9 +101,9 @@ def _seen(target: Target, x: Tensor, is_class: bool) -> Seen:
     return Seen(codes, model.decode(codes).argmax(-1) if is_class else None)
 
 
-def _attacked(target: Target, split: Split, evaluation: Evaluation, x: Tensor, y: Tensor) -> Tensor:
+def _attacked(target: Target, split: Split, spec: Attack, x: Tensor, y: Tensor) -> Tensor:
     """Each member's own attacked images: [K, N, F]."""
-    attack, members = attacks.build(evaluation.attacks[0]), split.seeds.members
+    attack, members = attacks.build(spec), split.seeds.members
     parts = []
     for start in range(0, len(x), ROWS):
         rows = slice(start, start + ROWS)

@@ -110,6 +110,11 @@ class Jitter(Stepped):
 Attack = Annotated[Fgsm | Pgd | Mifgsm | Nifgsm | Eotpgd | Upgd | Jitter, Field(discriminator="name")]
 
 
+def label_of(attack: Attack) -> str:
+    """What an attack is called: its label, else its name."""
+    return attack.label or attack.name
+
+
 def metric_of(attack: Attack) -> str:
     """The metric in which an attack reports the accuracy that it leaves."""
-    return ROBUST.of(attack.label or attack.name)
+    return ROBUST.of(label_of(attack))

@@ -11,6 +11,8 @@ from service.contract.methods.problems import Problem
 from service.contract.study.axes import Axis
 from service.contract.study.strict import Strict
 
+SWEEPING = ("partial", "both")  # the modes that sweep after epochs
+
 
 class Balance(Strict):
     """Scale what comes into each hidden unit against what leaves it, so that Σ|w|^p is least; outputs stay as they are.
@@ -28,7 +30,9 @@ class Balance(Strict):
     order: Axis[Literal["sweep", "random"]] = Field(
         "sweep", description="sweep: from the input on; random: all units in an order drawn per seed and sweep"
     )
-    every: Axis[Annotated[int, Field(ge=1)]] = Field(1, description="epochs from one partial sweep to the next")
+    every: Axis[Annotated[int, Field(ge=1)]] = Field(
+        1, description="epochs from one sweep to the next (modes partial and both)"
+    )
 
 
 def hidden_code(problem: Problem) -> bool:

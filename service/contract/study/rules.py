@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.contract.methods.balance import balanced_layers
+from service.contract.methods.attacks import label_of
+from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Images
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
@@ -66,9 +67,13 @@ def _evaluation(study: Study) -> Iterator[Detail]:
 
 
 def _latent_map(study: Study) -> Iterator[Detail]:
-    if study.evaluation.latent_map and not any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+    asked, attacks = study.evaluation.latent_map, study.evaluation.attacks
+    if asked and not any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
         rule = f"needs an arm with problem bottleneck, whose code it shows, got {study.arms[0].problem.name!r}"
         yield Detail(path="evaluation.latent_map", message=rule)
+    if asked and asked.attack is not None and asked.attack_of(attacks) is None:
+        rule = f"{asked.attack!r} is not in evaluation.attacks; known: {', '.join(map(label_of, attacks)) or 'none'}"
+        yield Detail(path="evaluation.latent_map.attack", message=rule)
     for i, seed in enumerate(study.mapped_seeds):
         if seed not in study.seeds:
             rule = f"{seed} is not a seed of this study, which has {', '.join(map(str, study.seeds))}"
@@ -141,10 +146,22 @@ def _feedback(study: Study) -> Iterator[Detail]:
 
 def _balance(study: Study) -> Iterator[Detail]:
     for i, arm in enumerate(study.arms):
-        model = study.model_of(arm)
-        if arm.training.get("balance", study.training.balance) is None or model is None:
+        model, training = study.model_of(arm), study.training_of(arm)
+        if model is None or training is None or training.balance is None:
             continue
+        path = f"arms[{i}].training" if "balance" in arm.training else "training"
         if not balanced_layers(model, arm.problem):
-            path = f"arms[{i}].training" if "balance" in arm.training else "training"
             rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
             yield Detail(path=f"{path}.balance", message=rule)
+        if rule := _unused_every(training.balance, training.epochs):
+            yield Detail(path=f"{path}.balance.every", message=rule)
+
+
+def _unused_every(balance: Balance, epochs: int) -> str | None:
+    """Why `every` does nothing, if so; 1 is what it is where nobody wrote it."""
+    modes, every = listed(balance.mode), listed(balance.every)
+    if set(modes).isdisjoint(SWEEPING):
+        rule = f"only modes {' and '.join(SWEEPING)} sweep again, mode {' and '.join(modes)} does not: leave every out"
+        return None if every == [1] else f"{rule}, got {', '.join(map(str, every)) or 'a range'}"
+    late = next((each for each in every if each > epochs), None)
+    return None if late is None else f"the first sweep would come after the last of {epochs} epochs, got {late}"

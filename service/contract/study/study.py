@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from service.contract.methods.attacks import Attack, metric_of
+from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
 from service.contract.methods.data import Data, Digits, Gaussian
 from service.contract.methods.estimators import ESTIMATOR_NAMES, EstimatorName
@@ -96,7 +97,10 @@ class LatentMap(Strict):
     """Codes of test examples in the plane, per trial: by t-SNE, or as they are where the code has two dimensions."""
 
     points: Annotated[int, Field(ge=10, le=5000)] = Field(
-        500, description="test examples, the first of the split; under the first attack as well, where there is one"
+        500, description="test examples, the first of the split; under an attack as well, where there is one"
+    )
+    attack: str | None = Field(
+        None, description="which of evaluation.attacks, by its label or name; none: the first of them"
     )
     seeds: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(
         None, min_length=1, description="seeds whose trials get a map; none: the first of the study"
@@ -104,6 +108,10 @@ class LatentMap(Strict):
     perplexity: Annotated[float, Field(ge=2, le=500)] = Field(
         30.0, description="neighbours that t-SNE keeps together, at most a third of the points"
     )
+
+    def attack_of(self, attacks: Sequence[Attack]) -> Attack | None:
+        """The one it names, else the first; none where there is no such attack."""
+        return next((attack for attack in attacks if self.attack in (None, label_of(attack))), None)
 
 
 class Evaluation(Strict):
@@ -271,6 +279,13 @@ class Study(Strict):
         """The model with what the arm overrides; none when that is refused."""
         try:
             return type(self.model).model_validate({**self.model.model_dump(by_alias=True), **arm.model})
+        except ValidationError:
+            return None
+
+    def training_of(self, arm: Arm) -> Training | None:
+        """The training with what the arm overrides; none when that is refused."""
+        try:
+            return type(self.training).model_validate({**self.training.model_dump(by_alias=True), **arm.training})
         except ValidationError:
             return None
 

@@ -167,6 +167,21 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [TOY],
         {"training": {"balance": {}}},
     ),
+    "balance every so often that never sweeps again": (
+        [("training.balance.every", ["partial and both", "mode full", "got 2"])],
+        [VIB],
+        {"training": {"balance": {"mode": "full", "every": 2}}},
+    ),
+    "several intervals of a balance that is only measured or done once": (
+        [("arms[0].training.balance.every", ["mode none and full", "got 1, 2"])],
+        [arm(training={"balance": {"mode": {"grid": ["none", "full"]}, "every": {"grid": [1, 2]}}})],
+        {},
+    ),
+    "balance after more epochs than there are": (
+        [("training.balance.every", ["last of 3 epochs", "got 4"])],
+        [VIB],
+        {"training": {"balance": {"every": {"grid": [3, 4]}}, "epochs": 3}},
+    ),
     "a search with nothing to search": (
         [("arms[0].search", ["something to search"])],
         [arm(search=OPTUNA)],
@@ -234,6 +249,11 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"training": {"feedback": "dfa"}},
     ),
     "balance of hidden units": ([VIB], {"training": {"balance": {}}}),
+    "balance every so often that sweeps in one of its modes": (
+        [VIB],
+        {"training": {"balance": {"mode": {"grid": ["full", "both"]}, "every": 3}, "epochs": 3}},
+    ),
+    "balance before training": ([VIB], {"training": {"balance": {"mode": "full", "every": 1}}}),
     "no balance where there is nothing to balance": (
         [arm(training={"balance": None}, model={"widths": []}), arm(name="b")],
         {"training": {"balance": {}}},

@@ -102,6 +102,15 @@ def test_attacked_codes_lie_elsewhere_and_name_the_first_attack(cohorts: Any) ->
     assert (moved > 0.01).all()
 
 
+def test_a_map_is_under_the_attack_that_it_names(cohorts: Any) -> None:
+    attacks, one = [ATTACK, Fgsm(epsilon=0.01)], [trial(cohorts, latent=2)]
+    (first,) = maps(one, LatentMap(points=20), attacks=attacks)
+    (named,) = maps(one, LatentMap(points=20, attack="fgsm"), attacks=attacks)
+    assert (first["attack"], named["attack"]) == ("hard", "fgsm")
+    far, near = (np.linalg.norm(np.array(m["attacked"]) - np.array(m["clean"]), axis=1) for m in (first, named))
+    assert (near < far).all()
+
+
 def test_clean_and_attacked_share_one_t_sne(cohorts: Any) -> None:
     (found,) = maps([trial(cohorts, latent=4)], LatentMap(points=20, perplexity=30), attacks=[ATTACK])
     assert found["method"] == "t-SNE" and found["perplexity"] == 13  # (2·20 − 1) / 3
@@ -145,6 +154,13 @@ def test_a_map_of_a_seed_that_the_study_lacks_is_refused() -> None:
     with pytest.raises(InvalidInput, match="6 is not a seed of this study, which has 4, 5") as refused:
         study(latent_map={"seeds": [4, 6]})
     assert refused.value.details[0].path == "evaluation.latent_map.seeds[1]"
+
+
+@pytest.mark.parametrize(("attacks", "known"), [([], "none"), ([{"name": "pgd", "label": "a"}], "a")])
+def test_a_map_under_an_attack_that_the_study_lacks_is_refused(attacks: list[Any], known: str) -> None:
+    with pytest.raises(InvalidInput, match=f"'pgd' is not in evaluation.attacks; known: {known}$") as refused:
+        study(latent_map={"attack": "pgd"}, attacks=attacks)
+    assert refused.value.details[0].path == "evaluation.latent_map.attack"
 
 
 def test_a_study_without_a_code_has_no_map() -> None:
