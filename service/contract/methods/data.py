@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -41,6 +41,8 @@ __all__ = [
 class Digits(Images):
     """scikit-learn's handwritten digits: 1,797 grey images of 8×8, ten classes, pixels in [0, 1]. Needs no download."""
 
+    coarse: ClassVar[bool] = True
+
     name: Literal["digits"] = "digits"
     test_fraction: Fraction = Field(
         0.2, description="share of the images to measure on, the same in every draw, never trained on"
@@ -53,6 +55,8 @@ class FashionMnist(Images):
     Get it with `paretoscope data prepare fashion-mnist`.
     """
 
+    coarse: ClassVar[bool] = True
+
     name: Literal["fashion-mnist"] = "fashion-mnist"
 
 
@@ -62,6 +66,8 @@ class Mnist(Images):
     Get it with `paretoscope data prepare mnist`.
     """
 
+    coarse: ClassVar[bool] = True
+
     name: Literal["mnist"] = "mnist"
 
 
@@ -70,6 +76,8 @@ class Cifar10(Images):
 
     Get it with `paretoscope data prepare cifar10`.
     """
+
+    coarse: ClassVar[bool] = True
 
     name: Literal["cifar10"] = "cifar10"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ Attribute = Literal[
     "wearing-necklace", "wearing-necktie", "young",
 ]  # fmt: skip
 ATTRIBUTES: tuple[str, ...] = get_args(Attribute)  # in the order of CelebA's file
+DOMAIN = "domain-"  # before the folder's name: the task of a domain
 Side = Annotated[int, Field(ge=8, le=256)]
 
 
@@ -25,6 +26,8 @@ class Svhn(Images):
 
     Get it with `paretoscope data prepare svhn`.
     """
+
+    coarse: ClassVar[bool] = True
 
     name: Literal["svhn"] = "svhn"
 
@@ -41,6 +44,10 @@ class Celeba(Images):
     )
     size: Side = Field(64, description="pixels per side; the middle square of a face is resized to it")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.attributes or ATTRIBUTES)
+
 
 class Overlaid(Images):
     """Two images laid over each other, two tasks: which class is `left` (above) and which is `right` (below).
@@ -48,6 +55,8 @@ class Overlaid(Images):
     As MultiMNIST (Sener, Koltun 2018): both on a canvas 2/7 larger, the brighter pixel wins. Training
     pairs are drawn from training images. Made on the fly.
     """
+
+    coarse: ClassVar[bool] = True
 
     name: Literal["overlaid"] = "overlaid"
     of: Literal["digits", "mnist", "fashion-mnist"] = Field("digits", description="which images are overlaid")
@@ -57,6 +66,10 @@ class Overlaid(Images):
     test_pairs: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
         None, description="pairs to measure on; none: as many as test images"
     )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("left", "right")
 
 
 class ImageFolder(Images):
@@ -71,6 +84,11 @@ class ImageFolder(Images):
     test_fraction: Fraction = Field(0.2, description="share of the images to measure on, where no domain is left out")
     size: Side = Field(64, description="pixels per side; the middle square of an image is resized to it")
 
+    @property
+    def columns(self) -> None:
+        """One for each domain that is trained on, `domain-<folder>`."""
+        return None
+
 
 class Yeast(Table):
     """Yeast (Elisseeff, Weston 2002): 1,500 + 917 genes, 103 numbers each, 14 tasks: does it have this function?
@@ -80,6 +98,10 @@ class Yeast(Table):
 
     name: Literal["yeast"] = "yeast"
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(f"label-{i}" for i in range(1, 15))
+
 
 class CensusIncome(Table):
     """Census-Income (KDD): 199,523 + 99,762 people, two tasks: `income` above 50,000 dollars, and `never-married`.
@@ -88,6 +110,10 @@ class CensusIncome(Table):
     """
 
     name: Literal["census-income"] = "census-income"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("income", "never-married")
 
 
 class MovieReviews(Texts):

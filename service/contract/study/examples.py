@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ class Drawn(Strict):
 class Labelled(Drawn):
     """What every set of labelled examples can be asked for: fewer of them, fewer or wrong labels."""
 
+    coarse: ClassVar[bool] = False  # whether its classes also come in a coarser form
+
     train_fraction: Annotated[float, Field(gt=0, le=1)] = Field(
         1.0, description="share of the training examples used, by class; a smaller share is part of a larger one"
     )
@@ -42,6 +44,11 @@ class Labelled(Drawn):
         None,
         description="at most this many training examples keep the label of the main task, by class; none: all of them",
     )
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Its own tasks, the first is its label; none: known only where the data is."""
+        return ()
 
 
 class Images(Labelled):

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
-from service.contract.methods.data import Images
-from service.contract.methods.problems import Bottleneck
+from service.contract.methods.data import Data, Gaussian, Images
+from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed
 from service.contract.metrics import Kind, described, metric
 from service.contract.study.axes import listed
+from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
@@ -20,6 +22,7 @@ def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks."""
     return [
         *_objectives(study),
+        *_tasks(study),
         *_labels(study),
         *_evaluation(study),
         *_latent_map(study),
@@ -46,6 +49,41 @@ def _objectives(study: Study) -> Iterator[Detail]:
         elif asked.kind is Kind.RATE and asked.subject is not None:
             rule += "; an estimate needs its estimator in evaluation.estimators"
         yield Detail(path=f"objectives[{i}].metric", message=rule)
+
+
+def _tasks(study: Study) -> Iterator[Detail]:
+    """The data must have every task; where its columns are known only when it is read, those it makes are checked."""
+    columns, absent = _columns(study.data), _absent(study.data)
+    for i, arm in enumerate(study.arms):
+        if not isinstance(arm.problem, Multitask):
+            continue
+        for j, task in enumerate(arm.problem.terms):
+            path = f"arms[{i}].problem.{'main' if j == 0 else f'auxiliaries[{j - 1}]'}"
+            if task in (columns or ()) or (columns is None and task.startswith(DOMAIN)):
+                continue
+            made = [name for name in MADE_TASKS if name not in absent]
+            if task not in made:
+                known = ", ".join([*made, *([f"{DOMAIN}<folder>"] if columns is None else columns)])
+                why = f" ({absent[task]})" if task in absent else ""
+                rule = f"data {study.data.name!r} has no task {task!r}{why}; known: {known}"
+                yield Detail(path=path, message=rule)
+            elif task == "class" and columns and columns[0] in arm.problem.terms:
+                rule = f"'class' is the first column of data {study.data.name!r}: name it once, got {columns[0]!r} too"
+                yield Detail(path=path, message=rule)
+
+
+def _columns(data: Data) -> tuple[str, ...] | None:
+    return data.columns if isinstance(data, Labelled) else ()
+
+
+def _absent(data: Data) -> dict[str, str]:
+    """Tasks that cannot be made of this data, and why."""
+    reasons = {
+        "class": "its labels are continuous" if isinstance(data, Gaussian) else "",
+        "coarse-class": "" if isinstance(data, Labelled) and data.coarse else "its classes have no coarser form",
+        "rotation": "" if isinstance(data, Images) else "only images can be turned",
+    }
+    return {task: why for task, why in reasons.items() if why}
 
 
 def _labels(study: Study) -> Iterator[Detail]:
@@ -153,8 +191,8 @@ def _balance(study: Study) -> Iterator[Detail]:
         if not balanced_layers(model, arm.problem):
             rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
             yield Detail(path=f"{path}.balance", message=rule)
-        if rule := _unused_every(training.balance, training.epochs):
-            yield Detail(path=f"{path}.balance.every", message=rule)
+        if unused := _unused_every(training.balance, training.epochs):
+            yield Detail(path=f"{path}.balance.every", message=unused)
 
 
 def _unused_every(balance: Balance, epochs: int) -> str | None:

@@ -157,6 +157,49 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [VIB, arm(weighting=MIB, name="b")],
         {"training": {"feedback": "dfa"}},
     ),
+    "a main task that is misspelt": (
+        [
+            (
+                "arms[0].problem.main",
+                ["'overlaid' has no task 'lft'", "known: class, coarse-class, rotation", "left, right"],
+            )
+        ],
+        [arm({**TASKS, "main": "lft"}, UNIFORM)],
+        {"data": OVERLAID},
+    ),
+    "a column of other data": (
+        [("arms[0].problem.auxiliaries[0]", ["'digits' has no task 'right'", "random-labels"])],
+        [arm({**TASKS, "main": "class"}, UNIFORM)],
+        {},
+    ),
+    "an attribute that was not asked for": (
+        [("arms[0].problem.main", ["'celeba' has no task 'male'", "known: class", "young, bald"])],
+        [arm({"name": "multitask", "main": "male", "auxiliaries": ["bald"]}, UNIFORM)],
+        {"data": {"name": "celeba", "attributes": ["young", "bald"]}},
+    ),
+    "a domain by its folder's name": (
+        [("arms[0].problem.auxiliaries[0]", ["no task 'photo'", "domain-<folder>"])],
+        [arm({"name": "multitask", "auxiliaries": ["photo"]}, UNIFORM)],
+        {"data": {"name": "image-folder", "path": "p"}},
+    ),
+    "tasks that cannot be made of a table": (
+        [
+            ("arms[0].problem.main", ["'coarse-class'", "no coarser form"]),
+            ("arms[0].problem.auxiliaries[0]", ["'rotation'", "only images can be turned", "known: class, exemplar"]),
+        ],
+        [arm({"name": "multitask", "main": "coarse-class", "auxiliaries": ["rotation"]}, UNIFORM)],
+        {"data": {"name": "yeast"}},
+    ),
+    "classes of a continuous label": (
+        [("arms[0].problem.main", ["'gaussian' has no task 'class'", "continuous"])],
+        [arm({"name": "multitask", "auxiliaries": ["reconstruction"]}, UNIFORM)],
+        {"data": {"name": "gaussian"}},
+    ),
+    "one column by two names": (
+        [("arms[0].problem.main", ["'class' is the first column of data 'overlaid'", "'left'"])],
+        [arm({"name": "multitask", "main": "class", "auxiliaries": ["left"]}, UNIFORM)],
+        {"data": OVERLAID},
+    ),
     "balance without hidden units": (
         [("arms[0].training.balance", ["hidden units", "'mlp'", "'bottleneck'"])],
         [arm(training={"balance": {}}, model={"widths": []})],
@@ -247,6 +290,14 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "an arm that goes back to backpropagation": (
         [VIB, arm(weighting=MIB, name="b", training={"feedback": "backprop"})],
         {"training": {"feedback": "dfa"}},
+    ),
+    "domains that only the folder knows": (
+        [arm({"name": "multitask", "main": "domain-photo", "auxiliaries": ["class", "domain-art"]}, UNIFORM)],
+        {"data": {"name": "image-folder", "path": "p"}},
+    ),
+    "a column beside made tasks": (
+        [arm({"name": "multitask", "main": "right", "auxiliaries": ["class", "coarse-class"]}, UNIFORM)],
+        {"data": OVERLAID},
     ),
     "balance of hidden units": ([VIB], {"training": {"balance": {}}}),
     "balance every so often that sweeps in one of its modes": (

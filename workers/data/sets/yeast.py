@@ -42,7 +42,7 @@ RECIPE = Recipe(
     ),
     downloads=(Download("Python package river (3 MB)", "pip", "river==0.26.1"),),
     classes=2,
-    tasks=[f"label-{i}" for i in range(1, LABELS + 1)],
+    tasks=Yeast().columns,
     things="genes",
 )
 
