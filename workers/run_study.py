@@ -15,6 +15,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -23,6 +25,8 @@ from service.contract.study.expansion import PlannedTrial, Slot, expand
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
 from service.contract.wire.errors import NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.events import TrialState
+from service.contract.wording.numbers import plural
 from workers.planning.past import Past, past_of
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
@@ -40,6 +44,7 @@ class Work(NamedTuple):
     trials: list[PlannedTrial | Slot]
     past: dict[str, Past]
     deadline: float | None
+    over: Counter[TrialState]  # trials that the log has as ended, by how
 
 
 def fetch(client: StudyClient) -> Work:
@@ -47,11 +52,11 @@ def fetch(client: StudyClient) -> Work:
     known = client.study()
     study = check_study(known.spec)
     trials = list(client.trials())
-    done = {trial.id for trial in trials if trial.state.is_over()}
+    done = {trial.id: trial.state for trial in trials if trial.state.is_over()}
     begin = known.started_at.timestamp() if known.started_at else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
     left = [trial for trial in expand(study) if trial.id not in done]
-    return Work(study, left, past_of(study, trials), deadline)
+    return Work(study, left, past_of(study, trials), deadline, Counter(done.values()))
 
 
 def job_id(study_id: str) -> str:
@@ -69,7 +74,8 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     _on_sigterm(reporter)
     job = job_id(study_id)
     try:
-        reason = _train(study_id, fetch(client), reporter)
+        work = fetch(client)
+        reason = _train(study_id, work, reporter)
     except (Unavailable, NotFound, ConnectionError) as error:
         log.error("the service or Ray was lost: %s", error)
         reporter.close(1.0)
@@ -79,8 +85,21 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         message = error.message if isinstance(error, ParetoscopeError) else str(error)
         reporter.study_failed(job, f"the study could not be trained: {message or type(error).__name__}")
         return FAILED if reporter.close(LAST_EVENTS_SECONDS) else LOST
-    reporter.study_finished(job, reason)
-    return DONE if reporter.close(LAST_EVENTS_SECONDS) else LOST
+    if failure := _all_failed(work, reporter.failed):
+        reporter.study_failed(job, failure)
+    else:
+        reporter.study_finished(job, reason)
+    if not reporter.close(LAST_EVENTS_SECONDS):
+        return LOST
+    return FAILED if failure else DONE
+
+
+def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
+    """Why a study has nothing to show: none of its trials was trained to the end, and none is left to train."""
+    if work.over[TrialState.FINISHED] or any(trial.id not in failed for trial in work.trials):
+        return None
+    first = f"; the first: {next(iter(failed.values()))}" if failed else ""
+    return f"every trial failed ({plural(work.over[TrialState.FAILED] + len(failed), 'trial')}){first}"
 
 
 def _train(study_id: str, work: Work, reporter: Reporter) -> str | None:

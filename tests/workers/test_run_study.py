@@ -97,6 +97,42 @@ def test_a_trained_study_is_finished_with_the_reason_it_has(monkeypatch: pytest.
         assert driven(known, monkeypatch, lambda *_, why=reason: why) == (DONE, [("study:finished:job7", reason)])
 
 
+def failing(count: int) -> Any:
+    """A training in which this many trials fail and the others do not."""
+
+    def train(study: str, work: Work, reporter: Reporter) -> None:
+        for i, trial in enumerate(work.trials):
+            if i < count:
+                reporter.trial_failed(trial.id, f"reason {i}")
+            else:
+                reporter.trial_finished(trial.id)
+
+    return train
+
+
+@pytest.mark.parametrize(
+    ("states", "reason"),
+    [
+        (["planned"] * 4, "every trial failed (4 trials); the first: reason 0"),
+        (["failed", "failed", "planned", "planned"], "every trial failed (4 trials); the first: reason 0"),
+        (["failed"] * 4, "every trial failed (4 trials)"),
+    ],
+)
+def test_a_study_in_which_every_trial_failed_is_failed(
+    states: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, events = driven(Known(SPEC, states), monkeypatch, failing(4))
+    assert (code, events[-1]) == (FAILED, ("study:failed:job7", reason))
+
+
+@pytest.mark.parametrize(("states", "fails"), [(["planned"] * 4, 3), (["finished", *["planned"] * 3], 3)])
+def test_a_study_with_one_trained_trial_is_finished(
+    states: list[str], fails: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, events = driven(Known(SPEC, states), monkeypatch, failing(fails))
+    assert (code, events[-1]) == (DONE, ("study:finished:job7", None))
+
+
 def test_a_driver_that_raises_fails_the_study_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def train(*_: Any) -> None:
         raise ValueError("resources.cpus = 9, but the cluster has 2")

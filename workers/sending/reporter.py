@@ -38,6 +38,7 @@ class Reporter:
     def __init__(self, client: StudyClient) -> None:
         """Closes the client at its own end."""
         self.ended = threading.Event()
+        self.failed: dict[str, str] = {}  # reasons by trial
         self._client = client
         self._queue: deque[Event] = deque()
         self._changed = threading.Condition()
@@ -57,6 +58,7 @@ class Reporter:
         self._put(TrialFinished(uid=f"{trial}:finished", trial=trial, log=list(lines) or None))
 
     def trial_failed(self, trial: str, reason: str, lines: Sequence[str] = ()) -> None:
+        self.failed[trial] = reason
         log = list(lines) or None
         self._put(TrialFailed(uid=f"{trial}:failed", trial=trial, reason=sendable(reason), log=log))
 
