@@ -45,7 +45,9 @@ class PageLimits(Answer):
     studies_listed: Annotated[int, Field(description="the most studies in one answer")]
     seeds: Annotated[HowMany, Field(description="seeds of a study")]
     objectives: Annotated[HowMany, Field(description="objectives of a study")]
-    collapsed_below_bits: Annotated[float, Field(description="a code that carries less is collapsed")]
+    collapsed_below_bits: Annotated[
+        float, Field(description="a code that carries less is collapsed, as is one at chance level")
+    ]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -132,7 +132,8 @@ def _outcome(view: View) -> str:
     left = counted.planned - counted.finished - counted.failed
     parts = [f"{counted.finished:,} finished"]
     if any(isinstance(arm.problem, Bottleneck) for arm in view.study.arms):
-        nothing = f"collapsed to a code of less than {setting(COLLAPSED_BELOW_BITS)} bit and left out of every front"
+        least = f"a code of less than {setting(COLLAPSED_BELOW_BITS)} bit or chance level"
+        nothing = f"collapsed to {least} and left out of every front"
         parts[0] += f" ({counted.collapsed:,} of them {nothing})"
     parts.append(f"{counted.failed:,} failed")
     parts += [f"{left:,} did not end"] if left else []

@@ -108,7 +108,9 @@ def test_maps_are_there_for_the_first_seed_and_drawn(finished: Study, cluster: R
 def test_a_cohort_that_cannot_train_leaves_its_traceback(client: Client) -> None:
     """The data is missing on the worker, which only the worker can see."""
     spec = {**SPEC, "data": {"name": "image-folder", "path": "nowhere"}, "evaluation": {}, "seeds": [0]}
-    study = client.submit({**spec, "model": {"name": "mlp", "widths": [4], "latent": 2}}).wait(timeout=150)
+    study = client.submit({**spec, "model": {"name": "mlp", "widths": [4], "latent": 2}})
+    with pytest.raises(ClientError, match="every trial failed"):
+        study.wait(timeout=150)
     trials = study.trials()
     assert len(trials) == 3
     for trial in trials:

@@ -11,7 +11,8 @@ import { swatch } from "../kit/swatch.js";
 import { onTheme } from "../kit/theme.js";
 import { vocabulary } from "../kit/vocabulary.js";
 
-const COLLAPSED = `, collapsed: its code carries less than ${setting(vocabulary.limits.collapsed_below_bits)} bit`;
+const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
+const COLLAPSED = `, collapsed: its code carries less than ${LEAST_BITS} bit or nothing about the label`;
 
 /** @param {{ term: string, value: string, title?: string }[]} rows */
 function definitions(rows) {

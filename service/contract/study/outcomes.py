@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite, log
 
-from service.contract.metrics import I_XZ, INFO, LOSS
+from service.contract.metrics import ERROR, I_XZ, I_ZY, INFO, LOSS
 from service.contract.study.study import Objective
 
 COLLAPSED_BELOW_BITS = 0.05
@@ -13,14 +13,20 @@ TRAINED_RATE = LOSS.of(INFO)  # in nats
 
 
 def collapsed(metrics: Mapping[str, float | None]) -> bool:
-    """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound.
+    """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound, or chance level.
 
-    The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses.
+    The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses. At chance
+    level I(Z;Y) is not above 0 by its own standard error, whatever the bounds on the rate still say.
     """
     bits, nats = metrics.get(I_XZ), metrics.get(TRAINED_RATE)
     if bits is None:
         return False
-    return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS
+    return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS or _at_chance(metrics)
+
+
+def _at_chance(metrics: Mapping[str, float | None]) -> bool:
+    gained, error = metrics.get(I_ZY), metrics.get(ERROR.of(I_ZY))
+    return gained is not None and error is not None and gained <= error
 
 
 def objective_values(metrics: Mapping[str, float | None], objectives: Sequence[Objective]) -> list[float] | None:

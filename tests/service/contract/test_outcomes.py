@@ -34,6 +34,20 @@ def test_a_code_of_less_than_a_twentieth_bit_by_either_bound_is_collapsed(
     assert collapsed({"i_xz_bits": bits, "loss_info": nats}) is nothing
 
 
+@pytest.mark.parametrize(
+    ("gained", "error", "nothing"),
+    [(0.004, 0.004, True), (-0.02, 0.004, True), (0.005, 0.004, False), (2.0, 0.01, False), (0.0, None, False)],
+)
+def test_a_code_at_chance_level_by_the_error_of_its_estimate_is_collapsed(
+    gained: float, error: float | None, nothing: bool
+) -> None:
+    """A β of 100: 0.06 bit of rate, and nothing of the label in it."""
+    metrics = {"i_xz_bits": 0.06, "loss_info": 0.06 * NATS, "i_zy_bits": gained, "i_zy_bits_stderr": error}
+    assert collapsed(metrics) is nothing
+    assert (objective_values(metrics, PLANE) is None) is nothing
+    assert not collapsed({**metrics, "i_xz_bits": None}), "no rate, nothing to collapse"
+
+
 def test_a_trial_that_reported_no_rate_is_not_collapsed() -> None:
     assert not collapsed({}) and not collapsed({"accuracy": 0.1})
     assert collapsed({"i_xz_bits": 0.0}) and not collapsed({"i_xz_bits": 1.0})
