@@ -229,8 +229,8 @@ def test_the_methods_say_what_was_done_with_the_papers_of_what_was_used() -> Non
         "Fronts are of least I(X;Z) [bits] and most I(Z;Y) [bits], compared by hypervolume",
         "reference point (32, 0), one hypervolume per arm and seed",
         "paired t-tests over seeds, adjusted by Holm's method [@holm1979test]",
-        "Of 12 trials, 11 finished (1 of them collapsed to a code of less than 0.05 bit or chance level and left out of "
-        "every front) "
+        "Of 12 trials, 11 finished (1 of them collapsed to a code of less than 0.05 bit or chance level and left out "
+        "of every front) "
         "and 1 failed.",
         "Paretoscope 0.1.0 with PyTorch",
     ):
