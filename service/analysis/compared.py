@@ -8,7 +8,8 @@ from service.analysis.candidates import candidates, objectives, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.fronts import Axis
-from service.analysis.verdict import pair_words, verdict
+from service.analysis.identical import identical_arms
+from service.analysis.verdict import identical_words, pair_words, verdict
 from service.contract.methods.weightings import BY_HAND
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
@@ -44,9 +45,12 @@ class Comparison(NamedTuple):
     verdict: str
     arms: list[ArmCompared]
     pairs: list[Pair]
+    identical: list[list[str]]  # arms that did the same in every seed
 
     def words(self, pair: Pair) -> str:
         """What is shown of one arm against the baseline, in a sentence."""
+        if any({pair.arm, pair.baseline} <= set(group) for group in self.identical):
+            return identical_words([pair.arm, pair.baseline])
         seconds = {arm.name: arm.training_seconds for arm in self.arms}
         return pair_words(pair, seconds, len(self.pairs))
 
@@ -68,13 +72,15 @@ def _compare(view: View) -> Comparison:
     whole = [name for name, each in by_arm.items() if each.finished + each.failed == each.planned]
     # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
     pairs = pairs_of(results, baseline, spent, axes, searched, whole) if view.alike else []
+    identical = identical_arms(candidates(view), whole) if view.alike else []
+    words = verdict(results, pairs, seconds, view.state.is_ended()) if view.alike else DIFFERENT
     return Comparison(
         study=view.id,
         state=view.state,
         seeds=len(study.seeds),
         objectives=axes,
         baseline=baseline,
-        verdict=verdict(results, pairs, seconds, view.state.is_ended()) if view.alike else DIFFERENT,
+        verdict=" ".join([words, *(f"{identical_words(group)}." for group in identical)]),
         arms=[
             ArmCompared(
                 result=result,
@@ -87,4 +93,5 @@ def _compare(view: View) -> Comparison:
             for result in results
         ],
         pairs=pairs,
+        identical=identical,
     )

@@ -50,6 +50,11 @@ def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
     return f"No difference shown between {pair.arm} and {pair.baseline}: {reached} ({tested})"
 
 
+def identical_words(arms: Sequence[str]) -> str:
+    """Of arms that did the same: there is nothing to compare."""
+    return f"{' and '.join(arms)} are identical in every seed: all metrics but time are equal up to rounding"
+
+
 def reach_words(pair: Pair) -> str:
     """What the baseline spends for the arm's hypervolume, per seed."""
     reach = pair.reach

@@ -8,6 +8,7 @@ from service.contract.study.draft import as_written
 from service.contract.study.expansion import count_trials
 from service.contract.study.parsing import parse_study, read_body
 from service.contract.study.study import Study
+from service.contract.study.warnings import warnings
 from service.contract.wire.answers.answer import WrittenSpec
 from service.contract.wire.answers.checks import CheckAnswer, PlannedArm, RefusedStudy, ValidStudy
 from service.contract.wire.answers.comparison import ObjectiveAxis
@@ -29,6 +30,7 @@ def check_answer(text: str, kind: str, estimates: Estimates) -> CheckAnswer:
         objectives=[ObjectiveAxis(**objective.model_dump()) for objective in study.objectives],
         spec=_written(text, kind),
         cost=estimates.cost(study),
+        warnings=warnings(study),
     )
 
 

@@ -51,6 +51,7 @@ class Metric(NamedTuple):
     training_of: str | None = None  # the metric of the test split that this is on the training split
     validation_of: str | None = None  # the metric of the test split that this is on the validation split
     summarises: str | None = None  # the family over whose members it is taken
+    quantity: str | None = None  # the term of which it is one of several views; `pred` also stands for the main task
     family: str | None = None
     subject: str | None = None  # of a family's member: the task, term, attack, layer, estimator or metric
 

@@ -23,13 +23,13 @@ _count = partial(
 
 def _loss(task: str) -> Metric:
     doc = f"mean training loss of the task {task} in the epoch"
-    return Metric(LOSS.of(task), f"loss of {task} (train)", "", "minimize", 3.0, doc, Kind.LOSS, low=0.0)
+    return Metric(LOSS.of(task), f"loss of {task} (train)", "", "minimize", 3.0, doc, Kind.LOSS, low=0.0, quantity=task)
 
 
 def _test_loss(task: str) -> Metric:
     doc = f"mean loss of the task {task} on the test split"
     name, label = TEST_LOSS.of(task), f"loss of {task} (test)"
-    return Metric(name, label, "", "minimize", 3.0, doc, Kind.LOSS, low=0.0, measured=True)
+    return Metric(name, label, "", "minimize", 3.0, doc, Kind.LOSS, low=0.0, measured=True, quantity=task)
 
 
 def _weight(term: str) -> Metric:
@@ -39,7 +39,7 @@ def _weight(term: str) -> Metric:
 
 def _task_accuracy(task: str) -> Metric:
     doc = f"test accuracy of the task {task}"
-    return _proportion(TASK_ACCURACY.of(task), f"accuracy of {task}", doc=doc, kind=Kind.ACCURACY)
+    return _proportion(TASK_ACCURACY.of(task), f"accuracy of {task}", doc=doc, kind=Kind.ACCURACY, quantity=task)
 
 
 def _robust(attack: str) -> Metric:
@@ -58,8 +58,19 @@ def _estimate(estimator: str) -> Metric | None:
         return None
     e = ESTIMATORS[estimator]
     doc, label = f"{KINDS[e.kind]}, test split: {e.doc}", f"I(X;Z), {e.label}"
-    name, least = ESTIMATE.of(estimator), e.least
-    return Metric(name, label, "bits", "minimize", 32.0, doc, Kind.RATE, low=least, bound=e.kind, measured=True)
+    return Metric(
+        ESTIMATE.of(estimator),
+        label,
+        "bits",
+        "minimize",
+        32.0,
+        doc,
+        Kind.RATE,
+        low=e.least,
+        bound=e.kind,
+        measured=True,
+        quantity=INFO,
+    )
 
 
 def _error(of: str) -> Metric | None:
@@ -143,6 +154,7 @@ INFORMATION = _rows(
         low=0.0,
         bound="upper",
         measured=True,
+        quantity=INFO,
     ),
     Metric(
         I_ZY,
@@ -154,6 +166,7 @@ INFORMATION = _rows(
         Kind.RELEVANCE,
         bound="lower",
         measured=True,
+        quantity=PRED,
     ),
 )
 
@@ -183,6 +196,7 @@ BOTTLENECK_METRICS = _rows(
         doc="test accuracy, softmax averaged over latent samples",
         kind=Kind.ACCURACY,
         examples=TEST_EXAMPLES,
+        quantity=PRED,
     ),
     _count(TEST_EXAMPLES, "test examples", doc="test examples behind accuracy, I(X;Z) and I(Z;Y)"),
     _proportion(
@@ -192,6 +206,7 @@ BOTTLENECK_METRICS = _rows(
         kind=Kind.ACCURACY,
         training_of=ACCURACY,
         measured=False,
+        quantity=PRED,
     ),
     Metric(
         GAP, "generalisation gap", "", "minimize", 1.0, "train accuracy − test accuracy", Kind.GAP, low=-1.0, high=1.0
@@ -199,8 +214,28 @@ BOTTLENECK_METRICS = _rows(
 )
 
 TOY_METRICS = _rows(
-    Metric(F1, "f1", "", "minimize", 1.0, "first objective of the toy problem after the epoch", Kind.OBJECTIVE, 0.0),
-    Metric(F2, "f2", "", "minimize", 1.0, "second objective of the toy problem after the epoch", Kind.OBJECTIVE, 0.0),
+    Metric(
+        F1,
+        "f1",
+        "",
+        "minimize",
+        1.0,
+        "first objective of the toy problem after the epoch",
+        Kind.OBJECTIVE,
+        0.0,
+        quantity=F1,
+    ),
+    Metric(
+        F2,
+        "f2",
+        "",
+        "minimize",
+        1.0,
+        "second objective of the toy problem after the epoch",
+        Kind.OBJECTIVE,
+        0.0,
+        quantity=F2,
+    ),
     _known(LOSS, F1, "f1 (mean of the epoch)", "", 1.0, "mean of f1 over the epoch's updates"),
     _known(LOSS, F2, "f2 (mean of the epoch)", "", 1.0, "mean of f2 over the epoch's updates"),
     _known(WEIGHT, F1, "weight of f1", "", None, "mean weight of f1 in the epoch"),

@@ -10,7 +10,7 @@ from pydantic import Field
 from service.contract.wire.answers.answer import Answer, SentSpec, WrittenSpec
 from service.contract.wire.answers.comparison import ObjectiveAxis
 from service.contract.wire.answers.studies import ArmLook, MetricRow
-from service.contract.wire.errors import ErrorBody
+from service.contract.wire.errors import Detail, ErrorBody
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +53,7 @@ class ValidStudy(Answer):
     ]
     spec: Annotated[SentSpec | None, Field(description="what was written, before any default")]
     cost: Annotated[CostEstimate, Field(description="what it will cost")]
+    warnings: Annotated[list[Detail], Field(description="what is allowed but hardly meant, each with its path")]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -103,6 +103,10 @@ class MetricRow(Answer):
         str | None, Field(description="the metric of the test split that this is on the validation split")
     ]
     summarises: Annotated[str | None, Field(description="the family over whose members it is taken")]
+    quantity: Annotated[
+        str | None,
+        Field(description="the term of which it is one of several views; `pred` also stands for the main task"),
+    ]
     family: Annotated[str | None, Field(description="the family whose member it is, as robust_<attack>")]
     subject: Annotated[str | None, Field(description="what stands in the family's place: an attack, a task, a layer …")]
 

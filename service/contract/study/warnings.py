@@ -1,0 +1,38 @@
+"""What a study may well do, but its author should know before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.contract.metrics import PRED, described
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail
+
+
+def warnings(study: Study) -> list[Detail]:
+    """Each with its path, as what is refused."""
+    return [*_one_auxiliary(study), *_one_quantity(study)]
+
+
+def _one_auxiliary(study: Study) -> Iterator[Detail]:
+    """Σα = K leaves nothing to choose where K = 1."""
+    for i, arm in enumerate(study.arms):
+        if arm.weighting.name == "arml" and len(arm.problem.terms) <= 2:
+            terms = " and ".join(arm.problem.terms)
+            rule = f"arml shares a sum of 1 among the terms after the first, and there is one: its weights of {terms}"
+            yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule} are 1, those of uniform")
+
+
+def _one_quantity(study: Study) -> Iterator[Detail]:
+    """Two views of one quantity hardly compete: their front is short, whatever the weighting."""
+    main = study.arms[0].problem.terms[0]  # what a metric of the label is about, as `accuracy`
+    seen: dict[str, str] = {}
+    for i, objective in enumerate(study.objectives):
+        quantity = described(objective.metric).quantity
+        if quantity is None:
+            continue
+        term = main if quantity == PRED else quantity
+        if term in seen:
+            rule = f"{objective.metric} and {seen[term]} are two views of one quantity ({term})"
+            yield Detail(path=f"objectives[{i}].metric", message=f"{rule}: there is hardly a trade-off between them")
+        seen.setdefault(term, objective.metric)
