@@ -33,9 +33,7 @@ class Client(Connection):
 
     def submit(self, spec: Mapping[str, object] | str | Path, tries: int = 3) -> Study:
         """A study as a dict, a YAML text or a YAML file. If no answer comes it is sent again, and still runs once."""
-        if isinstance(spec, Path):
-            spec = spec.read_text()
-        kind, text = ("yaml", spec) if isinstance(spec, str) else ("json", json.dumps(spec))
+        kind, text = _written(spec)
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": uuid.uuid4().hex}
         for left in reversed(range(tries)):
             try:
@@ -46,6 +44,12 @@ class Client(Connection):
                     raise
                 time.sleep(TRY_AGAIN_SECONDS)
         return Study(self, answer["id"])
+
+    def check(self, spec: Mapping[str, object] | str | Path) -> Answer:
+        """What the service says of a study without running it: trials, cost and warnings, or what is wrong."""
+        kind, text = _written(spec)
+        headers = {"Content-Type": f"application/{kind}"}
+        return json_of(self.send("POST", "/api/studies/check", content=text.encode(), headers=headers))
 
     def study(self, study_id: str) -> Study:
         """The study with this id; raises ClientError when there is none."""
@@ -70,3 +74,10 @@ class Client(Connection):
         """Every figure there is: name, title, what it shows."""
         figures: list[Answer] = self.request("GET", "/api/figures")["figures"]
         return figures
+
+
+def _written(spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
+    """In which language a study is written, and its text."""
+    if isinstance(spec, Path):
+        spec = spec.read_text()
+    return ("yaml", spec) if isinstance(spec, str) else ("json", json.dumps(spec))

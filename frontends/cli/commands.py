@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from frontends.cli.display import progress_view, studies_table
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Interrupted, Local, LocalError, raise_on_sigterm
 from frontends.cli.terminal import AsJson, Cpus, Home, Host, Port, StudyId, Token, Url, complain, out, print_json, say
-from frontends.client import Client, ClientError, Study, default_home
+from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
 from service.contract.wording.presets import DEMO_PRESET
 
@@ -96,10 +97,18 @@ def submit(
         study = client.submit(text)
         if not as_json:
             say(f"{study.id} submitted: {study.page}")
+            warn(client, text)
         elif not watch_it:
             print_json(study.read())
         if watch_it:
             raise typer.Exit(summarise(study, follow(study, as_json), as_json))
+
+
+def warn(client: Client, text: str) -> None:
+    """What the check warns of; a study that was submitted does not fail for want of it."""
+    with suppress(ClientError):
+        for warning in client.check(text).get("warnings", []):
+            say(f"warning: {place_of(warning)}: {warning['message']}")
 
 
 @app.command()
@@ -188,9 +197,11 @@ def in_words(error: ClientError) -> list[str]:
         return [f"{error.message}; start the service with 'paretoscope up', or name another with --url"]
     if not error.details:
         return [error.message]
-    lines = [f" (line {detail['line']})" if detail.get("line") else "" for detail in error.details]
-    rules = [
-        f"{detail['path'] or 'study'}{line}: {detail['message']}"
-        for detail, line in zip(error.details, lines, strict=True)
-    ]
+    rules = [f"{place_of(detail)}: {detail['message']}" for detail in error.details]
     return rules if len(rules) == 1 else [f"{len(rules)} things are wrong", *rules]
+
+
+def place_of(detail: Answer) -> str:
+    """`arms[0].name (line 7)`."""
+    line = f" (line {detail['line']})" if detail.get("line") else ""
+    return f"{detail['path'] or 'study'}{line}"

@@ -6,7 +6,7 @@ from service.answers.estimates import Estimates
 from service.answers.studies import metric_rows
 from service.contract.study.draft import as_written
 from service.contract.study.expansion import count_trials
-from service.contract.study.parsing import parse_study, read_body
+from service.contract.study.parsing import parse_study, read_body, with_lines
 from service.contract.study.study import Study
 from service.contract.study.warnings import warnings
 from service.contract.wire.answers.answer import WrittenSpec
@@ -22,6 +22,7 @@ def check_answer(text: str, kind: str, estimates: Estimates) -> CheckAnswer:
         study = parse_study(text, kind)
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=_written(text, kind))
+    cautions = warnings(study)
     return ValidStudy(
         valid=True,
         trials=sum(count_trials(study).values()),
@@ -30,7 +31,7 @@ def check_answer(text: str, kind: str, estimates: Estimates) -> CheckAnswer:
         objectives=[ObjectiveAxis(**objective.model_dump()) for objective in study.objectives],
         spec=_written(text, kind),
         cost=estimates.cost(study),
-        warnings=warnings(study),
+        warnings=with_lines(cautions, text) if kind == "yaml" else cautions,
     )
 
 

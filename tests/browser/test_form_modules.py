@@ -217,7 +217,7 @@ def test_a_check_says_its_trials_and_their_cost_as_far_as_it_is_known(stage: Pag
     arms = [{"name": "a", "trials": 1200}, {"name": "b", "trials": 1}]
     cost: dict[str, Any] = {"training_seconds": 95.0, "wall_seconds": 61.0, "basis": "6 trials", "arms": []}
     each = [{"name": "b", "training_seconds": 5.0}, {"name": "a", "training_seconds": 90.0}]
-    valid = {"trials": 1201, "arms": arms, "cost": {**cost, "arms": each}}
+    valid = {"trials": 1201, "arms": arms, "cost": {**cost, "arms": each}, "warnings": []}
     unknown = {**cost, "training_seconds": None, "wall_seconds": None, "basis": "nothing like it yet"}
     calls = [
         ["showCount", valid],
@@ -234,13 +234,45 @@ def test_a_check_says_its_trials_and_their_cost_as_far_as_it_is_known(stage: Pag
     assert lost == ["Not checked: the service cannot be reached.", "", "", [], [], False]
 
 
+UNKNOWN_COST: dict[str, Any] = {"training_seconds": None, "basis": "x", "arms": []}
+
+
+def test_warnings_stand_below_the_arms_and_go_with_what_they_warned_of(stage: Page) -> None:
+    script = """async (stage, warning) => {
+      const { Checked } = await load("form/checked");
+      let isForm = true;
+      const went = [];
+      const go = (place) => went.push(place);
+      const checked = new Checked({ onLine: go, onField: go, isForm: () => isForm });
+      const said = () => [...checked.warnings.children].map((item) => item.textContent);
+      const valid = { trials: 1, arms: [], cost: { training_seconds: null, basis: "x", arms: [] } };
+      checked.showCount({ ...valid, warnings: [warning] });
+      const form = said();
+      checked.warnings.querySelector("button").click();
+      isForm = false;
+      checked.redraw();
+      const text = said();
+      checked.warnings.querySelector("button").click();
+      const isBad = checked.words.classList.contains("bad");
+      checked.showErrors({ message: "wrong" });
+      const wrong = said();
+      checked.showCount({ ...valid, warnings: [] });
+      return [form, text, went, isBad, wrong, said()];
+    }"""
+    warning = {"path": "arms[0].weighting.name", "message": "is uniform", "line": 4}
+    form, text, went, is_bad, wrong, corrected = play(stage, script, warning)
+    assert form == ["arms[0].weighting.name: is uniform"] and text == ["line 4 arms[0].weighting.name: is uniform"]
+    assert went == ["arms[0].weighting.name", 4] and not is_bad
+    assert wrong == corrected == []
+
+
 def test_errors_lead_to_their_field_or_their_line(stage: Page) -> None:
     details = [{"path": "seeds[1]", "message": "no", "line": 4}, {"path": "", "message": "bare", "line": 2}]
     calls = [
         ["showErrors", {"message": "wrong", "details": details}],
         ["showErrors", {"message": "wrong", "details": details}, False],
         ["showErrors", {"message": "it broke", "details": []}],
-        ["showCount", {"trials": 1, "arms": [], "cost": {"training_seconds": None, "basis": "x", "arms": []}}],
+        ["showCount", {"trials": 1, "arms": [], "cost": UNKNOWN_COST, "warnings": []}],
         ["redraw", None],
     ]
     (fields, lines, bare, right, still), went = play(stage, CHECKED, calls)

@@ -16,7 +16,7 @@ NEW = """
   const { showNew } = await load("pages/new");
   const page = document.getElementById("page");
   const valid = { valid: true, spec: { name: "x", arms: [] }, trials: 3, arms: [], metrics: [], objectives: [],
-    cost: { training_seconds: null, wall_seconds: null, basis: "b", arms: [] } };
+    warnings: [], cost: { training_seconds: null, wall_seconds: null, basis: "b", arms: [] } };
   const empty = Object.fromEntries(["data", "models", "problems", "weightings", "searches", "attacks", "sections",
     "metrics"].map((key) => [key, []]));
   stage.answers = { "/api/catalog": empty, "/api/presets": { presets: [] }, "/api/studies/check": valid };

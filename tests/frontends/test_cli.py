@@ -211,6 +211,14 @@ def test_a_study_is_read_from_standard_input(
     assert (submitted["name"], submitted["state"]) == ("piped", "queued")
 
 
+def test_a_submitted_study_is_warned_of_what_it_hardly_means(service: Running, tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_text("name: s\narms:\n  - name: a\n    weighting: {name: arml}\n")
+    told, warning = run("submit", str(file), url=service.url).stdout.splitlines()
+    assert " submitted: " in told
+    assert warning.startswith("warning: arms[0].weighting.name (line 4): arml ") and "uniform" in warning
+
+
 def test_a_submitted_study_is_told_by_its_id_and_page(service: Running, spec: dict[str, Any], tmp_path: Path) -> None:
     answer = run(*filled("submit", "", tmp_path, spec), url=service.url)
     newest = service.get("/api/studies", limit=1).json()["studies"][0]["id"]

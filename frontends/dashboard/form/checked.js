@@ -23,10 +23,13 @@ export class Checked {
     this.cost = h("p", { class: "check-cost" });
     this.basis = h("p", { class: "muted check-basis" });
     this.list = h("ul", { class: "errors" });
+    this.warnings = h("ul", { class: "warnings", "aria-label": "Warnings" });
+    /** @type {Detail[]} */
+    this.cautions = [];
     this.short = h("span", { class: "run-words muted", "aria-hidden": "true" }); // where the rest is out of sight
     this.table = h("div", {});
     const status = h("div", { role: "status" }, this.words, this.cost);
-    this.element = h("div", { id: "check", class: "check" }, status, this.basis, this.table, this.list);
+    this.element = h("div", { id: "check", class: "check" }, status, this.basis, this.table, this.warnings, this.list);
   }
 
   #say(/** @type {string} */ words, isBad = false) {
@@ -41,6 +44,9 @@ export class Checked {
     setText(this.basis, "");
     this.table.replaceChildren();
     this.list.replaceChildren();
+    this.details = [];
+    this.cautions = [];
+    this.redraw();
   }
 
   unreachable() {
@@ -57,10 +63,11 @@ export class Checked {
     return this.details;
   }
 
-  /** The errors again, with the links that the open view needs. */
+  /** Errors and warnings again, with the links that the open view needs. */
   redraw() {
-    if (!this.details.length) return;
-    this.list.replaceChildren(...this.details.map((detail) => h("li", {}, this.#link(detail), ...this.#text(detail))));
+    const row = (detail) => h("li", {}, this.#link(detail), ...this.#text(detail));
+    this.list.replaceChildren(...this.details.map(row));
+    this.warnings.replaceChildren(...this.cautions.map(row));
   }
 
   #link(/** @type {Detail} */ { path, line }) {
@@ -75,9 +82,10 @@ export class Checked {
     return [...place, path ? ": " : line ? " " : "", message];
   }
 
-  showCount(/** @type {ValidStudy} */ { trials, arms, cost }) {
+  showCount(/** @type {ValidStudy} */ { trials, arms, cost, warnings }) {
     this.#clear();
-    this.details = [];
+    this.cautions = warnings;
+    this.redraw();
     this.#say(`${plural(trials, "trial")} in ${plural(arms.length, "arm")}`);
     setText(this.cost, costWords(cost));
     setText(this.basis, cost.training_seconds === null ? `${capital(cost.basis)}.` : `By ${cost.basis}.`);

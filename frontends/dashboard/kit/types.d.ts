@@ -233,6 +233,7 @@ interface ValidStudy {
   cost: CostEstimate;
   metrics: Metric[];
   objectives: Objective[];
+  warnings: Detail[];
 }
 
 interface RefusedStudy {

@@ -7,7 +7,7 @@ import { swatch } from "../kit/swatch.js";
 import { vocabulary } from "../kit/vocabulary.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
-const COLLAPSED = `finished trials whose code carries less than ${LEAST_BITS} bit or nothing about the label; not counted for the front`;
+const COLLAPSED = `finished trials with less than ${LEAST_BITS} bit in the code or nothing of the label; off the front`;
 const SHARE = "this arm’s part of the non-dominated trials of all arms";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -158,6 +159,10 @@ def parse_study(text: str, kind: str) -> Study:
     except InvalidInput as error:
         if kind != "yaml":
             raise
-        root = yaml.compose(text, Loader=_Loader)
-        placed = [replace(d, line=_line_of(root, d.path) or 1) for d in error.details]
-        raise InvalidInput(error.message, placed) from None
+        raise InvalidInput(error.message, with_lines(error.details, text)) from None
+
+
+def with_lines(details: Sequence[Detail], text: str) -> list[Detail]:
+    """Each with its line of the YAML text."""
+    root = yaml.compose(text, Loader=_Loader)
+    return [replace(detail, line=_line_of(root, detail.path) or 1) for detail in details]
