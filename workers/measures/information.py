@@ -46,11 +46,12 @@ def measure(
         xs = x[part].expand(seeds.members, -1, -1)
         ys = y[part].expand(seeds.members, *y[part].shape)  # [K, B, …]
         s = model.encode(xs)
+        code = problem.code(s)
         guess = torch.zeros(())
         cost = torch.zeros(())
         for j in range(samples):
             noise = _noise((xs.shape[1], problem.latent), seeds, f"{stream}/{j}/{start}")
-            outputs = problem.logits(model, s, noise)  # [K, B, outputs]
+            outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
             cost = cost + label.nats(outputs, ys).double() / samples
             guess = guess + label.guess(outputs) / samples
         rate, gain = problem.rate(s).double(), surprise[part] - cost  # [K, B]

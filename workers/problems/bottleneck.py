@@ -96,7 +96,7 @@ class Bottleneck:
         """Information and accuracy on the test split, then what the study's estimators and attacks add."""
         columns: Columns = {}
         if last or epoch % evaluation.every == 0:
-            columns |= self._measure(model, split, evaluation.samples if last else 1)
+            columns |= self._measure(model, split, evaluation.samples)
             columns |= estimators.estimate(model, self, split.data.x_test, split.seeds, evaluation)
         if evaluation.attacks_at(epoch, last):
             target = Target(model, self)

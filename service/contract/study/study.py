@@ -121,7 +121,7 @@ class Evaluation(Strict):
         1, description="evaluate on the test split every n epochs, and at the end"
     )
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
-        12, description="latent samples at the end of training (one before)"
+        12, description="latent samples behind every point of a learning curve, the last included"
     )
     estimators: list[EstimatorName] = Field(
         [],

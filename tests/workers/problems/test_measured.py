@@ -158,6 +158,15 @@ def test_what_a_bottleneck_reports_is_in_bits() -> None:
     assert columns["i_xz_bits_stderr"] == pytest.approx([bits.std().item() / 359**0.5], rel=1e-4)
 
 
+def test_a_model_that_stays_as_it_is_has_a_flat_learning_curve_to_the_last_epoch() -> None:
+    problem, model, split = split_of(DIGITS, [1, 2])
+    model.encoder.flat.mul_(4)
+    asked = Evaluation(samples=7)
+    before, end = (problem.evaluate(model, split, asked, epoch, last) for epoch, last in ((1, False), (2, True)))
+    assert before == end
+    assert before != problem.evaluate(model, split, Evaluation(samples=1), 1, False), "samples make a difference"
+
+
 def test_batches_hold_every_image_once_and_the_last_may_be_short() -> None:
     problem, _, split = split_of(replace(DIGITS, x_train=DIGITS.x_train[:150], y_train=DIGITS.y_train[:150]), [1, 2])
     batches = list(problem.batches(split, 1))
