@@ -61,6 +61,6 @@ def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[flo
         count = metrics.get(names[1]) if names[1] else None
         if error is not None:
             intervals[name] = (value - Z95 * error, value + Z95 * error)
-        elif count is not None and count > 0 and 0 <= value <= 1:
+        elif count is not None and count >= 1 and 0 <= value <= 1:
             intervals[name] = wilson(value, count)
     return intervals

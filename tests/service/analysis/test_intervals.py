@@ -66,3 +66,8 @@ def test_without_a_number_of_examples_there_is_no_interval() -> None:
 def test_rounding_takes_no_interval_beyond_a_share() -> None:
     for count in range(1, 200):
         assert wilson(0.0, count)[0] >= 0.0 and wilson(1.0, count)[1] <= 1.0
+
+
+@pytest.mark.parametrize("count", [0.0, 5e-324, 0.5])
+def test_a_share_of_less_than_one_example_has_no_interval(count: float) -> None:
+    assert metric_intervals({"accuracy": 0.0, "test_examples": count}) == {}
