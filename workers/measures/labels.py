@@ -13,7 +13,8 @@ from workers.data import DataSet
 
 
 class Label(Protocol):
-    outputs: int  # of the decoder
+    outputs: int  # of the decoder, from the code
+    constants: int  # further ones, the same for every code
 
     def nats(self, outputs: Tensor, y: Tensor) -> Tensor:
         """−ln q(y|z) per example: [K, B]."""
@@ -38,6 +39,8 @@ class Classes:
     Logits are transposed to [K, classes, B]: over a short last dimension torch's softmax is ten times slower.
     """
 
+    constants = 0
+
     def __init__(self, count: int) -> None:
         self.outputs = count
 
@@ -56,10 +59,13 @@ class Classes:
 
 
 class StandardNormal:
-    """A vector from N(0, I), Gaussian decoder with a mean and a log-variance per coordinate. p(y) is known."""
+    """A vector from N(0, I), Gaussian decoder with a mean and a log-variance per coordinate. p(y) is known.
+
+    Only the mean reads the code: of jointly Gaussian y and z the variance of y given z is the same for every z.
+    """
 
     def __init__(self, dimensions: int) -> None:
-        self.outputs = 2 * dimensions
+        self.outputs = self.constants = dimensions
 
     def nats(self, outputs: Tensor, y: Tensor) -> Tensor:
         mean, log_variance = outputs.chunk(2, dim=-1)

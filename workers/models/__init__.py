@@ -29,6 +29,7 @@ class Sizes(NamedTuple):
     scalars: tuple[float, ...] = ()
     more_heads: tuple[int, ...] = ()  # outputs of further heads
     vocabulary: int = 0  # of a text, whose features are numbers of words below it
+    constants: int = 0  # last outputs of the first head, beyond its own, that are trained but do not read the code
 
     @property
     def heads(self) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ class Cnn:
         shapes = [tuple(leaf.shape[1:]) for stack in (convolutions, dense) for leaf in stack.leaves]
         self.encoder = Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes)
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants)
         self.head = self.heads.stack
 
     def train(self, on: bool) -> None:

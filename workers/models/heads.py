@@ -16,7 +16,10 @@ from workers.models.stack import Stack
 
 
 class Heads:
-    """One perceptron latent → hidden → outputs for each entry of `outputs`, all in one Stack."""
+    """One perceptron latent → hidden → outputs for each entry of `outputs`, all in one Stack.
+
+    The first head has `constants` more outputs, trained numbers from 0 on that are the same for every code.
+    """
 
     def __init__(
         self,
@@ -25,27 +28,37 @@ class Heads:
         outputs: Sequence[int],
         seeds: Seeds,
         activation: Activation = RELU,
+        constants: int = 0,
     ) -> None:
         self._activation, self.outputs = activation, tuple(outputs)
         streams = ["init/head", *(f"init/head/{i}" for i in range(1, len(outputs)))]
         own = [layers([latent, *hidden, o], seeds, name) for o, name in zip(outputs, streams, strict=True)]
         shapes = [tuple(leaf.shape[1:]) for stack in own for leaf in stack.leaves]
-        self.stack = Stack(torch.cat([stack.flat for stack in own], dim=1), shapes)
+        flats = [stack.flat for stack in own]
+        self._constants = bool(constants)
+        if constants:
+            flats.append(flats[0].new_zeros(len(flats[0]), constants))
+            shapes.append((1, constants))
+        self.stack = Stack(torch.cat(flats, dim=1), shapes)
         ends = list(itertools.accumulate(len(stack.leaves) for stack in own))
         self._parts = [slice(a, b) for a, b in itertools.pairwise([0, *ends])]
 
     def leaves(self, head: int) -> list[Tensor]:
         return self.stack.leaves[self._parts[head]]
 
-    def __call__(self, z: Tensor, head: int) -> Tensor:  # [K, B, latent] -> [K, B, outputs[head]]
-        return forward(self.leaves(head), z, self._activation)
+    def __call__(self, z: Tensor, head: int) -> Tensor:  # [K, B, latent] -> [K, B, outputs of this head]
+        outputs = forward(self.leaves(head), z, self._activation)
+        if head or not self._constants:
+            return outputs
+        return torch.cat([outputs, self.stack.leaves[-1].expand(-1, z.shape[1], -1)], dim=-1)
 
     def named(self) -> dict[str, Tensor]:
-        """`head.0.weight`; with several heads `heads.1.0.weight` of the second one."""
+        """`head.0.weight`; with several heads `heads.1.0.weight` of the second one; `head.constants` [K, constants]."""
+        constants = {"head.constants": self.stack.leaves[-1].detach()[:, 0]} if self._constants else {}
         if len(self._parts) == 1:
-            return named(self.leaves(0), "head")
+            return {**named(self.leaves(0), "head"), **constants}
         heads = [named(self.leaves(head), f"heads.{head}") for head in range(len(self._parts))]
-        return {name: tensor for own in heads for name, tensor in own.items()}
+        return {**{name: tensor for own in heads for name, tensor in own.items()}, **constants}
 
     def pairs(self, code: Pair | None = None) -> list[Pair]:
         """Hidden layers of all heads, after the units of a code that all heads read, where these are hidden ones."""

@@ -24,7 +24,7 @@ class Mlp:
         self.encoder = layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
         self._weights = len(self.encoder.leaves) - len(sizes.scalars)
         self._activation = ACTIVATIONS[spec.activation]
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation, sizes.constants)
         self.head = self.heads.stack
         self._seeds = seeds
         self._feedback: DirectFeedback | None = None

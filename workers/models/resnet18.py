@@ -45,7 +45,7 @@ class Resnet18:
         self._names = [name for name, _ in module.named_parameters()]
         shapes = [tuple(_channels_last(p).shape) for p in module.parameters()] + [(1, 1)] * len(sizes.scalars)
         self.encoder = Stack(flat, shapes)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants)
         self.head = self.heads.stack
         self.buffers = {name: b.to(seeds.device) for name, b in module.named_buffers()}
         self._module = module.to("meta")  # only its structure: a weight that is not lent cannot go unnoticed

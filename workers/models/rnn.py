@@ -33,7 +33,7 @@ class Rnn:
         parameters += linear(spec.hidden[-1], sizes.outputs)
         self._weights = len(parameters)
         self.encoder = stacked(parameters, seeds, "init/encoder", sizes.scalars)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants)
         self.head = self.heads.stack
 
     def train(self, on: bool) -> None:

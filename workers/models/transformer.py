@@ -40,7 +40,7 @@ class Transformer:
         self._weights = len(parameters)
         self._positions = _positions(self._sequences.steps, width).to(seeds.device)  # [T, width]
         self.encoder = stacked(parameters, seeds, "init/encoder", sizes.scalars)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants)
         self.head = self.heads.stack
 
     def train(self, on: bool) -> None:

@@ -38,9 +38,16 @@ class Bottleneck:
 
     def model(self, spec: ModelSpec, split: Split) -> Model:
         data = split.data
-        decoded = labels.of(data).outputs
+        label = labels.of(data)
         sizes = models.Sizes(
-            data.features, self.outputs, self.latent, decoded, data.shape, self.scalars, (), data.vocabulary
+            data.features,
+            self.outputs,
+            self.latent,
+            label.outputs,
+            data.shape,
+            self.scalars,
+            vocabulary=data.vocabulary,
+            constants=label.constants,
         )
         return models.build(spec, sizes, split.seeds)
 
