@@ -89,10 +89,10 @@ def _arm(arm: Arm, trials: int, cite: Cited) -> str:
 def _measures(study: Study, cite: Cited) -> str:
     measures = []
     if any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
-        prior, entropy = cite("estimator", "prior-kl"), cite("estimator", "cross-entropy")
+        marginal, entropy = cite("estimator", "marginal-kl"), cite("estimator", "cross-entropy")
         measures.append(
-            f"I(X;Z) is the upper bound by the KL divergence to the prior{prior} and I(Z;Y) the lower bound by the "
-            f"cross-entropy{entropy}, both in bits on the test split"
+            f"I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes{marginal} and "
+            f"I(Z;Y) the lower bound by the cross-entropy{entropy}, both in bits on the test split"
         )
     estimators = [f"{name}{cite('estimator', name)}" for name in study.evaluation.estimators]
     if estimators:

@@ -93,7 +93,7 @@ def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -
 
 def subtitle_of(data: PlaneData) -> str:
     parts = [
-        "I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
+        "I(X;Z) ≤ KL to a fitted marginal, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
         plural(data.trials, "trial"),
         "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
         "large mark: mean, bars 95 %" if any(arm.mean for arm in data.arms) else "",

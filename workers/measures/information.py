@@ -9,7 +9,8 @@ from torch import Tensor
 
 from workers.data.random_streams import Seeds
 from workers.measures import labels
-from workers.measures.coding import Coding
+from workers.measures.coding import Code, Coding
+from workers.measures.marginal import Marginal
 from workers.models import Model
 
 ROWS = 256  # examples at once: memory stays near that of a training batch, and noise is drawn in these blocks
@@ -18,29 +19,39 @@ ROWS = 256  # examples at once: memory stays near that of a training batch, and 
 class Measured(NamedTuple):
     """Means over a split, [K], and standard errors of the means over its examples, the model given.
 
-    `rate`: I(X;Z) ≤ E_x KL(q(z|x) ‖ r(z)). `gain`: I(Z;Y) ≥ E_{y,z}[ln q(y|z) − ln p(y)]; it needs the mean over single
-    latent samples: the log of a softmax averaged over samples is larger (Jensen) and bounds nothing about Z. Negative
-    values stay as they are.
+    `rate`: I(X;Z) ≤ E_x KL(q(z|x) ‖ r(z)), r the marginal that was given, and `prior` with r = N(0, I).
+    `gain`: I(Z;Y) ≥ E_{y,z}[ln q(y|z) − ln p(y)]; it needs the mean over single latent samples: the log of a softmax
+    averaged over samples is larger (Jensen) and bounds nothing about Z. Negative values stay as they are.
     """
 
     rate: Tensor  # nats
+    prior: Tensor  # nats
     gain: Tensor  # nats
     accuracy: Tensor  # of the prediction averaged over latent samples
     rate_error: Tensor
+    prior_error: Tensor
     gain_error: Tensor
 
 
 @torch.no_grad()
 def measure(
-    model: Model, problem: Coding, x: Tensor, y: Tensor, *, seeds: Seeds, stream: str, samples: int
+    model: Model,
+    problem: Coding,
+    x: Tensor,
+    y: Tensor,
+    *,
+    seeds: Seeds,
+    stream: str,
+    samples: int,
+    marginal: Marginal | None = None,
 ) -> Measured:
-    """Rate, gain and accuracy of all members on x [N, features], y [N] or [N, d].
+    """Rate, gain and accuracy of all members on x [N, features], y [N] or [N, d]; the prior is the marginal of none.
 
     The noise of sample j is its seed's, the same at every epoch, so that curves do not jitter by it.
     """
     label = labels.kind_of(y)
     surprise = label.surprise(y)  # [N]
-    sums = torch.zeros(5, seeds.members, device=x.device, dtype=torch.float64)
+    sums = torch.zeros(7, seeds.members, device=x.device, dtype=torch.float64)
     for start in range(0, len(x), ROWS):
         part = slice(start, start + ROWS)
         xs = x[part].expand(seeds.members, -1, -1)
@@ -54,12 +65,22 @@ def measure(
             outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
             cost = cost + label.nats(outputs, ys).double() / samples
             guess = guess + label.guess(outputs) / samples
-        rate, gain = problem.rate(s).double(), surprise[part] - cost  # [K, B]
+        prior, gain = problem.rate(s).double(), surprise[part] - cost  # [K, B]
+        rate = prior if marginal is None else marginal.nats(code)
         hits = label.hits(guess, ys)
-        sums += torch.stack([t.sum(1) for t in (rate, gain, hits, rate.square(), gain.square())])
+        squares = (t.square() for t in (rate, prior, gain))
+        sums += torch.stack([t.sum(1) for t in (rate, prior, gain, hits, *squares)])
     means = sums / len(x)
-    errors = (means[3:] - means[:2].square()).clamp_min(0) / max(1, len(x) - 1)
-    return Measured(*means[:3], *errors.sqrt())
+    errors = (means[4:] - means[:3].square()).clamp_min(0) / max(1, len(x) - 1)
+    return Measured(*means[:4], *errors.sqrt())
+
+
+@torch.no_grad()
+def codes(model: Model, problem: Coding, x: Tensor, members: int) -> Code:
+    """The codes of x [N, features] of all members, a scale for each: [K, N, latent]."""
+    parts = [problem.code(model.encode(rows.expand(members, *rows.shape))) for rows in torch.split(x, ROWS)]
+    mean = torch.cat([code.mean for code in parts], dim=1)
+    return Code(mean, torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1))
 
 
 def _noise(shape: tuple[int, int], seeds: Seeds, stream: str) -> Tensor:

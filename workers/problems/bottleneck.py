@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from service.contract.methods.models import Model as ModelSpec
 from service.contract.methods.problems import Bottleneck as Spec
-from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, TEST_EXAMPLES, TRAIN_ACCURACY
+from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, KL_PRIOR, TEST_EXAMPLES, TRAIN_ACCURACY
 from service.contract.study.study import Evaluation
 from workers import models
 from workers.data.random_streams import generator
 from workers.data.split import Split
-from workers.measures import estimators, information, labels
+from workers.measures import estimators, information, labels, marginal
 from workers.measures.attacks.ascent import Target
 from workers.measures.attacks.robustness import robustness
 from workers.measures.coding import Code, Columns
 from workers.models import Model
 from workers.problems import Batch, rates, transforms
+
+FITTED = 2000  # training codes, at most, that the marginal is fitted to; their memory is [K, FITTED, latent]
 
 
 class Bottleneck:
@@ -113,16 +116,18 @@ class Bottleneck:
     def _measure(self, model: Model, split: Split, samples: int) -> Columns:
         d, seeds = split.data, split.seeds
         shuffled = torch.randperm(len(d.x_train), generator=generator(0, "train-subset"))
-        seen = shuffled[: len(d.x_test)].to(d.x_train.device)  # the same examples for every cohort
+        shuffled = shuffled.to(d.x_train.device)  # the same examples for every cohort
+        seen, fitted = shuffled[: len(d.x_test)], shuffled[:FITTED]
+        r = marginal.fit(information.codes(model, self, d.x_train[fitted], seeds.members), d.y_train[fitted])
 
-        def measure(x: Tensor, y: Tensor, stream: str) -> information.Measured:
-            return information.measure(model, self, x, y, seeds=seeds, stream=stream, samples=samples)
-
-        test = measure(d.x_test, d.y_test, "test")
-        train = measure(d.x_train[seen], d.y_train[seen], "train")
+        measure = partial(information.measure, model, self, seeds=seeds, samples=samples)
+        test = measure(d.x_test, d.y_test, stream="test", marginal=r)
+        train = measure(d.x_train[seen], d.y_train[seen], stream="train")
         bits = {
             I_XZ: test.rate,
             ERROR.of(I_XZ): test.rate_error,
+            KL_PRIOR: test.prior,
+            ERROR.of(KL_PRIOR): test.prior_error,
             I_ZY: test.gain,
             ERROR.of(I_ZY): test.gain_error,
         }

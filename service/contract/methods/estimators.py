@@ -15,11 +15,19 @@ class Estimator(NamedTuple):
     least: float | None = None  # what it cannot go below; a noisy one may tell less than nothing
 
 
-# Those that a study may ask for; prior-kl is in every report as I(X;Z), cross-entropy as I(Z;Y).
+# Those that a study may ask for; every report has marginal-kl as I(X;Z), cross-entropy as I(Z;Y), and prior-kl.
 EstimatorName = Literal["pairwise-lower", "pairwise-upper", "infonce", "mine", "ksg"]
 ESTIMATOR_NAMES: tuple[EstimatorName, ...] = get_args(EstimatorName)
 
+KSG_DIMENSIONS = 5  # of the input, and of the code, beyond which neighbours tell too little
+
 ESTIMATORS: dict[str, Estimator] = {
+    "marginal-kl": Estimator(
+        "upper",
+        "marginal KL",
+        "I(X;Z) ≤ KL to a marginal fitted to the codes of the training split, a Gaussian or one per class, for every "
+        "Gaussian code",
+    ),
     "prior-kl": Estimator(
         "upper",
         "prior KL",
@@ -53,7 +61,8 @@ ESTIMATORS: dict[str, Estimator] = {
     "ksg": Estimator(
         "estimate",
         "KSG",
-        "I(X;Z) from the 3 nearest neighbours of N pairs (Kraskov et al. 2004), for a few dimensions of input and code "
-        "together; far too low for images, and finite though meaningless for a code without noise",
+        "I(X;Z) from the 3 nearest neighbours of N pairs (Kraskov et al. 2004), for at most "
+        f"{KSG_DIMENSIONS} dimensions of the input and of the code: beyond, it is far too low and refused; finite "
+        "though meaningless for a code without noise",
     ),
 }

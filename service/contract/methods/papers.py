@@ -37,6 +37,7 @@ PAPERS: dict[str, dict[str, tuple[str, ...]]] = {
         "shifted-exp": ("rodriguez2020convex",),
     },
     "estimator": {
+        "marginal-kl": ("poole2019bounds", "kolchinsky2017pairwise"),
         "prior-kl": ("alemi2017deep",),
         "cross-entropy": ("barber2003im",),
         "pairwise-lower": ("kolchinsky2017pairwise",),

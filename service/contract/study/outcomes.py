@@ -13,10 +13,10 @@ TRAINED_RATE = LOSS.of(INFO)  # in nats
 
 
 def collapsed(metrics: Mapping[str, float | None]) -> bool:
-    """The code carries nothing: a rate below 0.05 bit, by the KL to the prior or by the trained bound, or chance level.
+    """The code carries nothing: a rate below 0.05 bit, by the fitted marginal or by the trained bound, or chance level.
 
-    The former is loose for `nib`, the latter is 0 for `none`, which has no rate (null) and never collapses. At chance
-    level I(Z;Y) is not above 0 by its own standard error, whatever the bounds on the rate still say.
+    The trained bound is 0 for `none`, which has no rate (null) and never collapses. At chance level I(Z;Y) is not above
+    0 by its own standard error, whatever the bounds on the rate still say.
     """
     bits, nats = metrics.get(I_XZ), metrics.get(TRAINED_RATE)
     if bits is None:

@@ -192,6 +192,7 @@ def test_a_proportion_names_the_count_of_the_examples_behind_it() -> None:
 def test_an_error_names_what_it_is_the_error_of() -> None:
     assert {name: described(name).error_of for name in of_kind(NAMES, Kind.ERROR)} == {
         "i_xz_bits_stderr": I_XZ,
+        "kl_prior_bits_stderr": "kl_prior_bits",
         "i_zy_bits_stderr": I_ZY,
     }
 

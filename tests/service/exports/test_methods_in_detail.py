@@ -101,5 +101,5 @@ def test_one_bottleneck_among_other_arms_is_enough_to_say_how_information_is_mea
     toy = {"name": "t", "problem": {"name": "toy"}, "weighting": {"name": "uniform"}}
     goals = [{"metric": metric, "goal": "minimize", "reference": 9.0} for metric in ("seconds", "epoch")]
     text = methods(bottleneck_of(MIB, toy, objectives=goals)).paragraph
-    assert "I(X;Z) is the upper bound by the KL divergence to the prior" in text
+    assert "I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes" in text
     assert "of them collapsed to a code of less than 0.05 bit" in text

@@ -113,7 +113,7 @@ def test_convergence_says_where_its_threshold_comes_from() -> None:
 
 
 def test_the_plane_says_its_seeds_what_stands_for_a_mean_and_what_is_shaded() -> None:
-    both = "I(X;Z) ≤ KL to the prior, I(Z;Y) ≥ H(Y) − cross-entropy, test split"
+    both = "I(X;Z) ≤ KL to a fitted marginal, I(Z;Y) ≥ H(Y) − cross-entropy, test split"
     view = bottleneck_of(MANUAL, MIB)
     for trial in view.trials:
         play(view, trial, bits((3.0, 1.0)))

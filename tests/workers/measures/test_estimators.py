@@ -45,7 +45,7 @@ def test_workers_metrics_and_catalog_know_the_estimators_of_the_contract() -> No
     asked = Evaluation(estimators=list(ESTIMATOR_NAMES))
     assert asked.estimator_metrics == list(ESTIMATOR_METRICS)
     listed = {entry.name: entry for entry in catalog([]).estimators}
-    assert set(listed) == {"prior-kl", "cross-entropy", *ESTIMATOR_NAMES}
+    assert set(listed) == {"marginal-kl", "prior-kl", "cross-entropy", *ESTIMATOR_NAMES}
     for name in ESTIMATOR_NAMES:
         assert ESTIMATOR_METRICS[f"i_xz_{name}_bits"].doc.startswith(KINDS[listed[name].kind])
 

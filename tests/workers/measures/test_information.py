@@ -80,8 +80,8 @@ def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Meas
         gain = log_q[:, :, torch.arange(len(x)), y].mean(0) - p[y].log()  # [K, N]
         hits = log_q.exp().mean(0).argmax(-1) == y
         rate = problem.rate(s)
-        errors = [t.std(1) / math.sqrt(len(x)) for t in (rate, gain)]
-        by_hand = Measured(rate.mean(1), gain.mean(1), hits.double().mean(1), *errors)
+        errors = [t.std(1) / math.sqrt(len(x)) for t in (rate, rate, gain)]
+        by_hand = Measured(rate.mean(1), rate.mean(1), gain.mean(1), hits.double().mean(1), *errors)
     return found, by_hand
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,9 +20,11 @@ from service.contract.study.study import Evaluation
 from tests.workers.problems.test_multitask import setup
 from workers import data, problems
 from workers.data import Targets
-from workers.data.random_streams import Seeds
+from workers.data.random_streams import Seeds, generator
 from workers.data.split import Split
+from workers.measures import marginal
 from workers.measures.information import ROWS
+from workers.problems import bottleneck
 from workers.problems.tasks import exemplar
 from workers.problems.tasks.rotation import turned
 
@@ -154,8 +157,24 @@ def test_what_a_bottleneck_reports_is_in_bits() -> None:
     with torch.no_grad():
         rate = problem.rate(model.encode(DIGITS.x_test[None]))[0].double()
     bits = rate / torch.tensor(2.0).log()
-    assert columns["i_xz_bits"] == pytest.approx([bits.mean().item()], rel=1e-5)
-    assert columns["i_xz_bits_stderr"] == pytest.approx([bits.std().item() / 359**0.5], rel=1e-4)
+    assert columns["kl_prior_bits"] == pytest.approx([bits.mean().item()], rel=1e-5)
+    assert columns["kl_prior_bits_stderr"] == pytest.approx([bits.std().item() / 359**0.5], rel=1e-4)
+
+
+def test_information_is_measured_on_test_codes_by_a_marginal_of_training_codes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bottleneck, "FITTED", 700)
+    problem, model, split = split_of(DIGITS, [1, 2])
+    model.encoder.flat.mul_(4)
+    columns = problem.evaluate(model, split, Evaluation(samples=1), 1, False)
+    order = torch.randperm(len(DIGITS.x_train), generator=generator(0, "train-subset"))[:700]
+    with torch.no_grad():
+        train, test = (problem.code(model.encode(x.expand(2, -1, -1))) for x in (DIGITS.x_train[order], DIGITS.x_test))
+    bits = marginal.fit(train, DIGITS.y_train[order]).nats(test) / math.log(2)
+    assert columns["i_xz_bits"] == pytest.approx(bits.mean(1).tolist(), rel=1e-5)
+    assert columns["i_xz_bits_stderr"] == pytest.approx((bits.std(1) / 359**0.5).tolist(), rel=1e-4)
+    assert all(a < b for a, b in zip(columns["i_xz_bits"], columns["kl_prior_bits"], strict=True))
 
 
 def test_a_model_that_stays_as_it_is_has_a_flat_learning_curve_to_the_last_epoch() -> None:

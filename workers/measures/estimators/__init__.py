@@ -16,10 +16,10 @@ from service.contract.methods.estimators import EstimatorName
 from service.contract.metrics import ESTIMATE, ESTIMATOR_SAMPLES
 from service.contract.study.study import Evaluation
 from workers.data.random_streams import Seeds, generator
+from workers.measures import information
 from workers.measures.coding import Coding, Columns
 from workers.measures.estimators import infonce, ksg, mine, pairwise
 from workers.measures.estimators.codes import Codes
-from workers.measures.information import ROWS
 from workers.models import Model
 
 # To nats [K].
@@ -50,9 +50,6 @@ def estimate(model: Model, problem: Coding, x: Tensor, seeds: Seeds, evaluation:
 
 def _codes(model: Model, problem: Coding, x: Tensor, seeds: Seeds) -> Codes:
     """The codes of x [N, features] of all members, and noise of each seed."""
-    members = seeds.members
-    parts = [problem.code(model.encode(rows.expand(members, *rows.shape))) for rows in torch.split(x, ROWS)]
-    mean = torch.cat([code.mean for code in parts], dim=1)
-    scale = torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1)
+    mean, scale = information.codes(model, problem, x, seeds.members)
     noise = seeds.spread(seeds.draw("estimator", lambda g: torch.randn(mean.shape[1:], generator=g)))
     return Codes(x.flatten(1).double(), mean.double(), scale.double(), noise.double(), seeds)

@@ -16,7 +16,7 @@ class Rate:
 
     nats_i = −log[(1/N) Σ_j exp(−‖f_i − f_j‖² / 2σ²)]. Its mean is an upper bound on the information about which of
     the N examples it was, so never above ln N: compare rates at one batch size only. No prior fixes the scale of f,
-    hence the KL to N(0, I) of the evaluation is a valid but far looser bound here than for VIB.
+    so the KL to N(0, I) is a valid but very loose bound here; the evaluation's fitted marginal follows that scale.
     """
 
     # φ with σ² = 1, the prior's noise. On digits (one seed, 40 epochs) φ of −7, −5 and −3 gave no β between a collapsed

@@ -1,0 +1,76 @@
+"""The marginal of the code, fitted: it makes the upper bound E_x KL(q(z|x) ‖ r(z)) on I(X;Z) tight for any encoder.
+
+The bound holds for every r that does not depend on the examples it is averaged over, hence for one fitted to the codes
+of the training split. N(0, I) is such an r too, but one that also charges for the scale and the place of the code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from workers.measures.coding import Code
+
+
+class Marginal(NamedTuple):
+    """r(z) = Σ_c p_c N(m_c, V) of each member, with one covariance V for all components; float64."""
+
+    log_p: Tensor  # [C]
+    centres: Tensor  # m, [K, C, L]
+    whitening: Tensor  # W, lower triangular, with WᵀW = V⁻¹: [K, L, L]
+
+    def nats(self, code: Code) -> Tensor:
+        """−ln Σ_c p_c exp(−KL(q ‖ N(m_c, V))) ≥ KL(q ‖ r) (Jensen), equal for equal centres: [K, B].
+
+        KL(q ‖ N(m, V)) = ½(‖W(μ − m)‖² + Σ_d σ_d² (V⁻¹)_dd − L) − ln det W − Σ_d ln σ_d. Infinite or not a number for a
+        code without noise.
+        """
+        scale = code.scale.double().expand(-1, -1, self.whitening.shape[-1])
+        return self.cross(code.mean.double(), scale.square()) - 0.5 * scale.shape[-1] - scale.log().sum(-1)
+
+    def cross(self, mean: Tensor, variance: Tensor) -> Tensor:
+        """The part of it that depends on r, from μ and σ²: the cross-entropy, but for ½L ln 2π."""
+        z, m = mean @ self.whitening.mT, self.centres @ self.whitening.mT  # Wμ [K, B, L], Wm [K, C, L]
+        near = torch.baddbmm(self.log_p - 0.5 * m.square().sum(-1)[:, None], z, m.mT)  # [K, B, C], but for ½‖Wμ‖²
+        precision = self.whitening.square().sum(1)[:, :, None]  # (V⁻¹)_dd, [K, L, 1]
+        spread = z.square().sum(-1) + (variance @ precision)[..., 0]  # [K, B]
+        return 0.5 * spread + self.log_volume - near.logsumexp(-1)
+
+    @property
+    def log_volume(self) -> Tensor:
+        """½ ln det V = −ln det W: [K, 1]."""
+        return -self.whitening.diagonal(dim1=1, dim2=2).log().sum(1, keepdim=True)
+
+
+def fit(code: Code, y: Tensor) -> Marginal:
+    """The r of codes [K, N, L] with labels y [N] or [N, d]: a Gaussian, or one per class where that is the tighter.
+
+    Both match the moments of the aggregated posterior Σ_i q(z|x_i)/N, which for one Gaussian gives the least mean KL.
+    Codes of classes may lie in clusters, and one Gaussian wastes itself between them. Each member takes what suits it.
+    """
+    mean = code.mean.double()
+    group = y.new_zeros(len(y), dtype=torch.long) if y.is_floating_point() else y
+    belongs = functional.one_hot(group).double()  # [N, C]
+    p = belongs.mean(0)
+    centres = belongs.T @ mean / belongs.sum(0).clamp_min(1)[:, None]  # [K, C, L]
+    off = mean - centres[:, group]
+    variance = code.scale.double().square().expand_as(mean)
+    within = off.mT @ off / len(y) + torch.diag_embed(variance.mean(1))  # [K, L, L]
+    middle = (p @ centres)[:, None].expand_as(centres)
+    between = (p[:, None] * (centres - middle)).mT @ (centres - middle)
+    many = Marginal(p.log(), centres, _whitening(within))
+    one = Marginal(p.log(), middle, _whitening(within + between))
+    of_one = one.log_volume + 0.5 * mean.shape[-1]  # its mean cross-entropy, since it has these codes' moments
+    tighter = (many.cross(mean, variance).mean(1, keepdim=True) < of_one)[..., None]  # [K, 1, 1]
+    return Marginal(p.log(), torch.where(tighter, centres, middle), torch.where(tighter, many.whitening, one.whitening))
+
+
+def _whitening(covariance: Tensor) -> Tensor:
+    """The inverse Cholesky factor, not a number where there is none: [K, L, L]."""
+    factor, failed = torch.linalg.cholesky_ex(covariance)
+    identity = torch.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
+    inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
+    return torch.where(failed[:, None, None] > 0, torch.nan, inverse)
