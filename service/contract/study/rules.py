@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images
+from service.contract.methods.estimators import KSG_DIMENSIONS
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed
 from service.contract.metrics import Kind, described, metric
-from service.contract.study.axes import listed
+from service.contract.study.axes import Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
@@ -102,6 +103,23 @@ def _evaluation(study: Study) -> Iterator[Detail]:
     if study.evaluation.attacks and not isinstance(study.data, Images):
         rule = f"attacks change pixels in [0, 1]: they need images, got data {study.data.name!r}"
         yield Detail(path="evaluation.attacks", message=rule)
+    if "ksg" in study.evaluation.estimators:
+        yield from _neighbours(study, f"evaluation.estimators[{study.evaluation.estimators.index('ksg')}]")
+
+
+def _neighbours(study: Study, path: str) -> Iterator[Detail]:
+    """KSG falls far below the truth where inputs or codes have many dimensions, so it is not asked there."""
+    of = f"ksg needs at most {KSG_DIMENSIONS} dimensions of the"
+    if not isinstance(study.data, Gaussian):
+        yield Detail(path=path, message=f"{of} input, which only data 'gaussian' has, got data {study.data.name!r}")
+    elif (inputs := len(study.data.correlations)) > KSG_DIMENSIONS:
+        yield Detail(path=path, message=f"{of} input, got {inputs}: data.correlations has one per dimension")
+    for arm in study.arms:
+        model = study.model_of(arm)
+        latent = model.latent if model else 0
+        widest = max(latent.ends() if isinstance(latent, Range) else listed(latent))
+        if widest > KSG_DIMENSIONS:
+            yield Detail(path=path, message=f"{of} code, got model.latent {widest} in arm {arm.name!r}")
 
 
 def _latent_map(study: Study) -> Iterator[Detail]:

@@ -15,6 +15,7 @@ TASKS: dict[str, Any] = {"name": "multitask", "main": "left", "auxiliaries": ["r
 THREE: dict[str, Any] = {"name": "multitask", "main": "class", "auxiliaries": ["rotation", "exemplar"]}
 OVERLAID: dict[str, Any] = {"name": "overlaid"}
 PGD: dict[str, Any] = {"attacks": [{"name": "pgd"}]}
+GAUSSIAN: dict[str, Any] = {"name": "gaussian"}
 
 
 def arm(problem: dict[str, Any] = BOTTLENECK, weighting: dict[str, Any] = FIXED, **more: Any) -> dict[str, Any]:
@@ -76,6 +77,25 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [("evaluation.estimators", ["problem bottleneck in every arm", "'toy'"])],
         [TOY],
         {"evaluation": {"estimators": ["infonce"]}},
+    ),
+    "nearest neighbours of images": (
+        [("evaluation.estimators[1]", ["ksg", "at most 5 dimensions of the input", "'digits'"])],
+        [VIB],
+        {"evaluation": {"estimators": ["mine", "ksg"]}, "model": {"name": "mlp", "latent": 5}},
+    ),
+    "nearest neighbours of many dimensions": (
+        [("evaluation.estimators[0]", ["at most 5 dimensions of the input", "got 25"])],
+        [VIB],
+        {
+            "evaluation": {"estimators": ["ksg"]},
+            "data": {"name": "gaussian", "correlations": [0.8, 0.8, *[0.01] * 23]},
+            "model": {"name": "mlp", "latent": 5},
+        },
+    ),
+    "nearest neighbours of a wide code": (
+        [("evaluation.estimators[0]", ["at most 5 dimensions of the code", "got model.latent 6", "arm 'wide'"])],
+        [VIB, {**VIB, "name": "wide", "model": {"latent": {"grid": [2, 6]}}}],
+        {"evaluation": {"estimators": ["ksg"]}, "data": GAUSSIAN, "model": {"name": "mlp", "latent": 5}},
     ),
     "attacks on what has no pixels": (
         [("evaluation.attacks", ["they need images", "'gaussian'"])],
@@ -245,6 +265,10 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "few labels for tasks": ([arm(THREE, UNIFORM)], {"data": {"name": "digits", "labels": 100}}),
     "all labels for a bottleneck": ([VIB], {"data": {"name": "digits", "labels": None}}),
     "attacks on a bottleneck of images": ([VIB], {"evaluation": PGD}),
+    "nearest neighbours in five dimensions": (
+        [VIB],
+        {"evaluation": {"estimators": ["ksg"]}, "data": GAUSSIAN, "model": {"name": "mlp", "latent": 5}},
+    ),
     "estimators of what has no pixels": (
         [VIB],
         {"evaluation": {"estimators": ["infonce"]}, "data": {"name": "gaussian"}},

@@ -1,7 +1,7 @@
 """Nearest neighbours (Kraskov, Stögbauer & Grassberger 2004), their estimator 1.
 
-For a few dimensions of x and z together: distances of many dimensions are all alike, and the estimate then falls far
-below the truth (for images it says nothing). Neither an upper nor a lower bound; at most ψ(N) − ψ(k) where no two
+For a few dimensions of x and of z, and refused beyond: distances of many dimensions are all alike, and the estimate
+then falls far below the truth. Neither an upper nor a lower bound; at most ψ(N) − ψ(k) where no two
 points coincide, so a code without noise, whose information is infinite, gets a finite number here.
 """
 
