@@ -42,19 +42,47 @@ class Explained(NamedTuple):
 def levels_of(values: Sequence[Any]) -> tuple[Groups, bool]:
     """Equal values are one level; numbers of which most differ are cut into bins of equal counts, ties together.
 
-    Trials without the parameter, none, are a level of their own.
+    A joint parameter has tuples of numbers: many of them are cut into cells, halves of halves. Trials without the
+    parameter, none, are a level of their own.
     """
     present = [value for value in values if value is not None]
-    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
+    joint = bool(present) and all(isinstance(value, tuple) for value in present)
+    parts = [part for value in present for part in value if part is not None] if joint else present
+    numeric = all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in parts)
     # Many levels would also make the fit of the bootstrap as large as their square.
     binned = numeric and (2 * len(set(present)) > len(present) or len(set(present)) > MOST_LEVELS)
     named: Sequence[Any] = values
     if binned:
-        bins = min(MOST_BINS, max(2, len(present) // PER_BIN))
-        edges = np.quantile(np.array(present, dtype=float), np.arange(1, bins) / bins)
-        named = [None if value is None else int(np.searchsorted(edges, value)) for value in values]
+        bins = iter(_cells(present) if joint else _bins(present))
+        named = [None if value is None else next(bins) for value in values]
     places = {value: i for i, value in enumerate(dict.fromkeys(named))}
     return np.array([places[value] for value in named]), binned
+
+
+def _bins(numbers: Sequence[float]) -> list[int]:
+    bins = min(MOST_BINS, max(2, len(numbers) // PER_BIN))
+    edges = np.quantile(np.array(numbers, dtype=float), np.arange(1, bins) / bins)
+    return [int(np.searchsorted(edges, value)) for value in numbers]
+
+
+def _cells(rows: Sequence[tuple[float | None, ...]]) -> list[int]:
+    """The cell of each row. Ranks are cut, so that no unit decides; what is missing ranks below all."""
+    columns = np.array([[-np.inf if part is None else part for part in row] for row in rows], dtype=float)
+    ranks = np.stack([np.unique(column, return_inverse=True)[1] for column in columns.T], axis=1)  # [N, d]
+    cells = _halved(ranks, np.arange(len(rows)), min(MOST_LEVELS, max(2, len(rows) // PER_BIN)))
+    place = {int(row): i for i, members in enumerate(cells) for row in members}
+    return [place[row] for row in range(len(rows))]
+
+
+def _halved(ranks: Groups, members: Groups, most: int) -> list[Groups]:
+    """At most so many cells, each cut where its ranks spread most, at their median, ties together."""
+    spread = np.ptp(ranks[members], axis=0)
+    if most < 2 or not spread.any():
+        return [members]
+    column = ranks[members, spread.argmax()]
+    middle = np.median(column)
+    above = column > middle if (column > middle).any() else column >= middle
+    return _halved(ranks, members[~above], most // 2) + _halved(ranks, members[above], most - most // 2)
 
 
 class _Factor(NamedTuple):

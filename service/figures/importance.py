@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import NamedTuple
 
+from service.analysis.collinear import joint, varying_together
 from service.analysis.variance import ARM, LEAST_TRIALS, Explained, explained
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import percent, plural
@@ -11,15 +13,16 @@ from service.contract.wording.palette import arm_style
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.drawing.configurations import final_value, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.parameters import varies
+from service.figures.drawing.parameters import simplex_keys, varies
 from service.figures.drawing.style import TRUTH_COLOUR, layout, short, title_of
-from service.figures.drawing.trial_labels import key_labels
+from service.figures.drawing.trial_labels import joint_labels
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import varied_by_arm
 from service.views.view import View
 
 ALL = "*"
-REST = "seed and<br>interactions"
+REST = "seed and interactions"
+TICK_WIDTH = 18
 
 
 class ImportanceData(NamedTuple):
@@ -39,7 +42,10 @@ def _options(view: View) -> list[tuple[str, str]]:
 
 
 def importance_data(view: View, y: str | None, arm: str | None) -> ImportanceData:
-    """Of the last values of trials that did not fail; a parameter that an arm does not have varies nothing there."""
+    """Of the last values of trials that did not fail; a parameter that an arm does not have varies nothing there.
+
+    Parameters that vary together are one: apart, each would explain nothing, and what they do would go to the rest.
+    """
     metric, options = chosen_metric(view, y), _options(view)
     chosen = one_of(arm, options, "arm", options[0][0])
     names = [a.name for a in view.study.arms]
@@ -51,10 +57,12 @@ def importance_data(view: View, y: str | None, arm: str | None) -> ImportanceDat
         if chosen in (ALL, trial.planned.arm)
     )
     rows = [(planned, value) for planned, value in finals if finite(value)]
-    labels = key_labels([key for planned, _ in rows for key in planned.config if key in keys])
-    columns = {label: [planned.config.get(key) for planned, _ in rows] for key, label in labels.items()}
-    values = [value for _, value in rows]
-    shares = explained(values, columns, [planned.arm for planned, _ in rows])
+    known = dict.fromkeys(key for planned, _ in rows for key in planned.config if key in keys)
+    columns = {key: [planned.config.get(key) for planned, _ in rows] for key in known}
+    arms, values = [planned.arm for planned, _ in rows], [value for _, value in rows]
+    groups = varying_together(columns, arms, simplex_keys(view.study))
+    parameters = {name: joint([columns[key] for key in group]) for name, group in joint_labels(groups).items()}
+    shares = explained(values, parameters, arms)
     place = None if chosen == ALL else names.index(chosen)
     return ImportanceData(metric, place, chosen, len(rows), shares, len(set(values)) == 1)
 
@@ -91,14 +99,19 @@ def _empty(data: ImportanceData) -> str:
 
 
 def _summary(data: ImportanceData, shares: Explained) -> str:
-    """`β explains 91 % of the variance of accuracy (86 % to 95 %); 7 % is explained by no single parameter.`"""
+    """`91 % of the variance of accuracy is explained by β (86 % to 95 %), 7 % by no single parameter.`"""
     if not shares.effects:
         return ""
     most = max(shares.effects, key=lambda effect: effect.share)
     return (
-        f"{most.name} explains {percent(most.share)} of the variance of {title_of(data.metric)} "
-        f"({percent(most.low)} to {percent(most.high)}); {percent(shares.rest)} is explained by no single parameter."
+        f"{percent(most.share)} of the variance of {title_of(data.metric)} is explained by {most.name} "
+        f"({percent(most.low)} to {percent(most.high)}), {percent(shares.rest)} by no single parameter."
     )
+
+
+def wrapped(name: str) -> str:
+    """A row's name in lines that leave room for its bar."""
+    return "<br>".join(textwrap.wrap(name, TICK_WIDTH, max_lines=3, placeholder=" …"))
 
 
 def draw_importance(data: ImportanceData, revision: str) -> PlotlyFigure:
@@ -138,7 +151,7 @@ def draw_importance(data: ImportanceData, revision: str) -> PlotlyFigure:
     y = {
         "title": {"text": ""},
         "tickvals": list(range(len(names))),
-        "ticktext": names,
+        "ticktext": [wrapped(name) for name in names],
         "range": [max(len(names), 1) - 0.4, -0.6],
         "automargin": True,
         "showgrid": False,
@@ -162,7 +175,7 @@ def controls(view: View) -> list[Control]:
 FIGURE = Figure(
     "importance",
     "Parameter importance",
-    "the share of a metric's variance (y) that each parameter explains by itself, in all arms or in one",
+    "the share of a metric's variance (y) that each parameter explains by itself, those that vary together as one row",
     "sensitivity",
     (),
     figure,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from service.contract.study.axes import Choice, Grid, Range
-from service.contract.study.parts import parts_of
+from service.contract.study.parts import Part, parts_of
 from service.contract.study.study import Study
 
 BETA = "weighting.beta"
@@ -25,9 +25,19 @@ def numeric_keys(study: Study) -> list[str]:
             values = axis.values() if isinstance(axis, Grid) else axis.choice if isinstance(axis, Choice) else ()
             if isinstance(axis, Range) or (len(set(values)) > 1 and all(is_number(value) for value in values)):
                 keys[f"{part.place}.{field}"] = None
-        if getattr(part.value, "simplex", None):
-            keys |= dict.fromkeys(WEIGHTS + term for term in part.terms)
+        keys |= dict.fromkeys(_mixed(part))
     return list(keys)
+
+
+def _mixed(part: Part[Any]) -> list[str]:
+    """The weights that a grid over the simplex varies."""
+    return [WEIGHTS + term for term in part.terms] if getattr(part.value, "simplex", None) else []
+
+
+def simplex_keys(study: Study) -> list[list[str]]:
+    """Of each arm with a grid over the simplex, the weights that it mixes."""
+    mixed = (_mixed(part) for arm in study.arms for part in parts_of(study, arm))
+    return [keys for keys in mixed if keys]
 
 
 def key_label(key: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from service.contract.wording.numbers import setting
 from service.figures.drawing.parameters import key_label
 from service.views.selectors import varied_by_arm
 from service.views.view import View
+
+MOST_NAMED = 4  # parameters of a group that are named one by one
 
 
 def config_label(config: Mapping[str, object], varied: set[str]) -> str:
@@ -20,6 +22,22 @@ def key_labels(keys: Iterable[str]) -> dict[str, str]:
     short = {key: key_label(key) for key in keys}
     names = list(short.values())
     return {key: key if names.count(label) > 1 else label for key, label in short.items()}
+
+
+def joint_labels(groups: Iterable[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Groups of parameters by a name each: `β`, `weights of left and right`."""
+    groups = list(groups)
+    labels = key_labels([key for group in groups for key in group])
+    return {_joint_label([labels[key] for key in group]): group for group in groups}
+
+
+def _joint_label(labels: Sequence[str]) -> str:
+    start = "weight of "
+    if len(labels) > 1 and all(label.startswith(start) for label in labels):
+        return f"weights of {_joint_label([label.removeprefix(start) for label in labels])}"
+    if len(labels) > MOST_NAMED:
+        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
+    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]]))
 
 
 def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:

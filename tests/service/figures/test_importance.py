@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from service.analysis.collinear import varying_together
 from service.analysis.variance import explained, levels_of
 from service.contract.wire.errors import InvalidInput
 from service.figures import figures_of
@@ -162,7 +163,7 @@ def test_importance_is_told_within_an_arm_and_over_all() -> None:
     assert [effect.share for effect in over_all.explained.effects] == pytest.approx([0.0, 1.0], abs=1e-6)
     drawn = draw_importance(alone, "r")
     assert drawn["layout"]["meta"]["summary"] == (
-        "β explains 100 % of the variance of accuracy (100 % to 100 %); under 1 % is explained by no single parameter."
+        "100 % of the variance of accuracy is explained by β (100 % to 100 %), under 1 % by no single parameter."
     )
     assert (
         drawn["data"][0]["x"] == pytest.approx([1.0, 0.0], abs=1e-6)
@@ -220,3 +221,67 @@ def test_parameters_that_cancel_each_other_leave_no_negative_rest() -> None:
 def test_numbers_that_all_differ_are_cut_into_bins_of_equal_counts() -> None:
     groups, binned = levels_of([2.0**i for i in range(30)])
     assert binned and [groups.tolist().count(level) for level in range(6)] == [5] * 6
+
+
+# Parameters that vary together
+
+
+def mixed(steps: int, seeds: int = 3, tasks: int = 2) -> StudyView:
+    """A grid over the simplex whose accuracy the mixture decides, up to a little noise of the seed."""
+    problem = {"name": "multitask", "main": "left", "auxiliaries": ["right", "rotation"][: tasks - 1]}
+    arm = {"name": "mix", "problem": problem, "weighting": {"name": "fixed", "simplex": steps}}
+    view = study_of(arm, seeds=list(range(seeds)))
+    for trial_id, trial in view.trials.items():
+        weights = [w for key, w in trial.planned.config.items() if key.startswith("weighting.weights.")]
+        square = sum(float(str(w)) ** 2 for w in weights)
+        play(view, trial_id, accuracy(0.9 - 0.1 * square + 0.005 * (trial.planned.seed - 1)))
+    return view
+
+
+def test_two_weights_of_one_simplex_are_one_row_that_explains_what_they_do() -> None:
+    data = importance_data(mixed(steps=4), None, None)
+    assert data.explained is not None
+    (effect,) = data.explained.effects
+    assert (effect.name, effect.levels) == ("weights of left and right", 5)
+    assert effect.share > 0.98 and data.explained.rest < 0.02
+
+
+def test_three_weights_of_one_simplex_are_one_row_though_none_is_given_by_one_other() -> None:
+    data = importance_data(mixed(steps=5, tasks=3), None, None)
+    assert data.explained is not None
+    (effect,) = data.explained.effects
+    assert (effect.name, effect.levels, effect.binned) == ("weights of left, right and rotation", 21, False)
+    assert effect.share > 0.98
+
+
+def test_mixtures_tried_once_each_are_binned_into_cells_of_about_equal_counts() -> None:
+    data = importance_data(mixed(steps=9, seeds=1, tasks=3), None, None)
+    assert data.explained is not None
+    (effect,) = data.explained.effects
+    assert effect.binned and effect.levels == 55 // 5
+    assert effect.share > 0.6, "cells are coarse, but what they explain is no interaction"
+
+
+def test_parameters_that_vary_one_to_one_share_a_row_and_others_do_not() -> None:
+    rng = np.random.default_rng(0)
+    free = rng.random(30).tolist()
+    columns: dict[str, list[Any]] = {
+        "a": free,
+        "a squared": [value * value for value in free],
+        "b": rng.random(30).tolist(),
+        "kind": ["x", "y", "z"] * 10,
+        "size": [1, 2, 4] * 10,
+    }
+    assert varying_together(columns, ["arm"] * 30, []) == [["a", "a squared"], ["b"], ["kind", "size"]]
+    assert varying_together(columns, ["arm"] * 30, [["b", "kind"]]) == [["a", "a squared"], ["b", "kind", "size"]]
+
+
+def test_parameters_that_are_tied_in_one_arm_share_a_row_in_all() -> None:
+    """In the second arm one of them is missing; on its own it would explain nothing of the first."""
+    columns: dict[str, list[Any]] = {"p": [1, 2] * 8, "q": [5, 6] * 4 + [None] * 8}
+    assert varying_together(columns, ["one"] * 8 + ["two"] * 8, []) == [["p", "q"]]
+
+
+def test_a_parameter_that_does_not_vary_is_tied_to_nothing() -> None:
+    columns: dict[str, list[Any]] = {"p": [1] * 8, "q": [2] * 8}
+    assert varying_together(columns, ["one"] * 8, []) == [["p"], ["q"]]
