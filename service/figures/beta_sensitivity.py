@@ -1,7 +1,8 @@
-"""β sensitivity: a metric against a parameter of the weighting; arms without that parameter as a band across."""
+"""β sensitivity: a metric against a parameter; arms that find their β where they ended, arms without as a band."""
 
 from __future__ import annotations
 
+import statistics
 from typing import NamedTuple
 
 from service.analysis import Axis, Interval, mean_interval
@@ -14,9 +15,17 @@ from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import across, bars, bounds_of, ends, interval_words, legend_rank, ribbon
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
-from service.figures.drawing.configurations import Best, best_of, final_value, finite
+from service.figures.drawing.configurations import Best, best_of, configurations, final_value, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.parameters import BETA, is_number, key_label, numeric_keys
+from service.figures.drawing.parameters import (
+    BETA,
+    finds_beta,
+    found_words,
+    is_number,
+    key_label,
+    numeric_keys,
+    value_of,
+)
 from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import counts, varied_keys
@@ -46,6 +55,7 @@ class ArmLevels(NamedTuple):
     levels: list[Level]
     dots: list[Dot]
     best: Best | None  # of an arm that does not have the parameter
+    found: bool = False  # its β is where its weights ended, and a level is a configuration at the mean of its βs
     zero: Interval | None = None  # of an arm that has it at 0 alone, where the axis is logarithmic
 
 
@@ -69,8 +79,26 @@ def _levels(dots: list[Dot]) -> list[Level]:
     ]
 
 
+def _found_levels(view: View, arm: str, dots: list[Dot]) -> list[Level]:
+    """Per configuration the mean over seeds, at the geometric mean of the βs that they ended at."""
+    by_trial = {dot.trial: dot for dot in dots}
+    levels = []
+    for trials in configurations(view, arm):
+        own = [by_trial[trial] for trial in trials if trial in by_trial]
+        if own:
+            levels.append(Level(_middle([dot.value for dot in own]), mean_interval([dot.metric for dot in own])))
+    return sorted(levels, key=lambda level: level.value)
+
+
+def _middle(values: list[float]) -> float:
+    return short(statistics.geometric_mean(values)) if min(values) > 0 else statistics.fmean(values)
+
+
 def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityData:
-    """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for."""
+    """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for.
+
+    An arm that finds its β is drawn where its weights ended, not where they started.
+    """
     keys = numeric_keys(view.study)
     options = [(key, key_label(key)) for key in keys]
     key = one_of(x, options, "x", BETA if BETA in keys else next(iter(keys), "")) or None
@@ -79,13 +107,15 @@ def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityDat
     for arm in view.study.arms:
         dots = []
         for trial_id, trial in view.trials.items():
-            value, metric = trial.planned.config.get(key or ""), final_value(trial, axis.metric)
+            value, metric = value_of(arm, trial, key or ""), final_value(trial, axis.metric)
             if trial.planned.arm == arm.name and is_number(value) and finite(metric):
                 dots.append(Dot(trial_id, trial.planned.seed, float(value), metric))
         searched = isinstance(arm.search, OptunaSearch)
         best = None if dots or not key else best_of(view, arm.name, axis.metric, axis.goal)
-        others = others or bool(dots and not searched and varied_keys(view, arm.name) - {key})
-        arms.append(ArmLevels(arm.name, searched, [] if searched else _levels(dots), dots, best))
+        found = bool(dots) and key == BETA and finds_beta(arm)
+        others = others or bool(dots and not searched and not found and varied_keys(view, arm.name) - {key})
+        levels = [] if searched else _found_levels(view, arm.name, dots) if found else _levels(dots)
+        arms.append(ArmLevels(arm.name, searched, levels, dots, best, found))
     training = sum(t.state is TrialState.RUNNING and bool(t.metrics) for t in view.trials.values())
     return SensitivityData(key, axis, arms, others, training, counts(view).failed)
 
@@ -113,10 +143,10 @@ def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) 
         "showlegend": alone,
         "marker": {**marker, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
     }
-    if arm.searched:
+    if arm.searched or (arm.found and alone):
         return [{**common, **single}]
     means = {
-        "mode": "lines" if alone else "lines+markers",
+        "mode": "lines" if alone else "markers" if arm.found else "lines+markers",  # nobody walked along found βs
         "x": [short(level.value) for level in arm.levels],
         "y": [short(level.metric.mean or 0.0) for level in arm.levels],
         **hover(f"{label} {setting(level.value)}: {interval_words(level.metric)}" for level in arm.levels),
@@ -160,6 +190,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
     parts = [
         spread,
         "" if few else "single trials not drawn",
+        found_words([arm.name for arm in data.arms if arm.found]),
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
         "mean over the other parameters" if data.others else "",
         "dashed: best configuration of arms without it, chosen on the test split" if chosen else "",

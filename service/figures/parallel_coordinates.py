@@ -12,7 +12,7 @@ from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.coordinates import Coordinate, coordinate
-from service.figures.drawing.parameters import varies
+from service.figures.drawing.parameters import BETA, finds_beta, found_words, value_of, varies
 from service.figures.drawing.style import layout, title_of
 from service.figures.drawing.trial_labels import key_labels
 from service.figures.figure import Asked, Figure
@@ -34,6 +34,7 @@ class CoordinatesData(NamedTuple):
     more_axes: int  # parameters that have no axis
     without: int  # trials that lack a value
     hidden: int  # trials that are not shown because there are too many
+    found: list[str]  # arms whose β is where their weights ended
 
 
 def _metrics(view: View) -> list[str]:
@@ -53,7 +54,9 @@ def _complete(trial: TrialView, metrics: list[str]) -> bool:
 
 
 def coordinates_data(view: View) -> CoordinatesData:
-    """A parameter that an arm does not have lies at `none`; a trial without a result has no line."""
+    """A parameter that an arm does not have lies at `none`, a β that it found where its weights ended; a trial without
+    a result has no line.
+    """
     metrics, keys = _metrics(view), _keys(view)
     names = [arm.name for arm in view.study.arms]
     many_arms = len(names) > 1
@@ -68,7 +71,11 @@ def coordinates_data(view: View) -> CoordinatesData:
     if many_arms:
         axes.append(coordinate("arm", [line.planned.arm for line in lines]))
     labels = key_labels(keys)
-    axes += [coordinate(labels[key], [line.planned.config.get(key) for line in lines]) for key in keys[:room]]
+    by_name = {arm.name: arm for arm in view.study.arms}
+    owners = [by_name[line.planned.arm] for line in lines]
+    values = {key: [value_of(*each, key) for each in zip(owners, lines, strict=True)] for key in keys[:room]}
+    axes += [coordinate(labels[key], column) for key, column in values.items()]
+    found = [arm.name for arm, beta in zip(owners, values.get(BETA, []), strict=False) if finds_beta(arm) and beta]
     axes += [coordinate(title_of(metric), [line.metrics[metric] for line in lines]) for metric in metrics]
     places = {name: i for i, name in enumerate(names)}
     return CoordinatesData(
@@ -79,6 +86,7 @@ def coordinates_data(view: View) -> CoordinatesData:
         max(0, len(keys) - room),
         len(begun) - len(complete),
         len(complete) - len(trials),
+        list(dict.fromkeys(found)),
     )
 
 
@@ -100,6 +108,7 @@ def _dimension(axis: Coordinate) -> Layout:
 def _subtitle(data: CoordinatesData) -> str:
     parts = [
         f"a line per trial, coloured by arm · {plural(len(data.trials), 'trial')}" if data.trials else "",
+        found_words(data.found),
         f"{data.without:,} without a value on every axis left out" if data.without else "",
         f"{data.hidden:,} more not shown" if data.hidden else "",
         f"{data.more_axes} more parameters vary" if data.more_axes else "",

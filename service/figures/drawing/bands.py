@@ -72,7 +72,10 @@ def ribbon(xs: Sequence[float], intervals: Sequence[Interval], bounds: Bounds, c
 def across(
     name: str, index: int, interval: Interval, span: tuple[float, float], bounds: Bounds, words: str
 ) -> list[Trace]:
-    """A mean as a dashed line over the whole figure with its interval as a band, the arm's mark at the right."""
+    """A mean as a dashed line over the whole figure with its interval as a band.
+
+    The arm's mark is in the legend alone: in the figure it would lie at some x, which this mean does not have.
+    """
     if interval.mean is None:
         return []
     colour, symbol = arm_style(index)
@@ -90,7 +93,7 @@ def across(
     }
     line: Trace = {"mode": "lines", "x": list(span), "y": [mean, mean], **hover([words, words])}
     line["line"] = {"color": colour, "width": 1.5, "dash": "dash"}
-    mark: Trace = {"mode": "markers", "x": [span[1]], "y": [mean], **hover([words]), "showlegend": True}
-    mark |= {"marker": {"color": colour, "symbol": symbol, "size": 9}, "legendrank": legend_rank(index)}
+    mark: Trace = {"mode": "markers", "x": [None], "y": [None], "showlegend": True, "legendrank": legend_rank(index)}
+    mark["marker"] = {"color": colour, "symbol": symbol, "size": 9}
     drawn = [{**common, **line}, {**common, **mark}]
     return drawn if both is None else [{**common, **band}, *drawn]

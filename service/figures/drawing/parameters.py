@@ -1,13 +1,18 @@
-"""Parameters of a study that are numbers and vary: what a metric can be drawn against."""
+"""Parameters of a study that are numbers and vary, what a metric can be drawn against, and their values in trials."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
+from service.contract.methods.weightings import CONSTANT
+from service.contract.metrics import WEIGHT
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.parts import Part, parts_of
-from service.contract.study.study import Study
+from service.contract.study.study import Arm, Study
+from service.figures.drawing.style import short
+from service.views.trial import TrialView
 
 BETA = "weighting.beta"
 WEIGHTS = "weighting.weights."
@@ -38,6 +43,35 @@ def simplex_keys(study: Study) -> list[list[str]]:
     """Of each arm with a grid over the simplex, the weights that it mixes."""
     mixed = (_mixed(part) for arm in study.arms for part in parts_of(study, arm))
     return [keys for keys in mixed if keys]
+
+
+def value_of(arm: Arm, trial: TrialView, key: str) -> object:
+    """A parameter of a trial. Its β, where the weighting does not hold one: what its last weights amount to."""
+    own = trial.planned.config.get(key)
+    return own if key != BETA or (own is not None and arm.weighting.name in CONSTANT) else _ratio(arm, trial)
+
+
+def _ratio(arm: Arm, trial: TrialView) -> float | None:
+    """Of two terms, the second's weight over the first's, means of the last epoch; none where it is no β."""
+    weights = [trial.metrics.get(WEIGHT.of(term)) for term in arm.problem.terms]
+    if len(weights) != 2 or not all(map(is_number, weights)):
+        return None
+    first, second = weights
+    return short(second / first) if first and second is not None and first > 0 and second >= 0 else None
+
+
+def finds_beta(arm: Arm) -> bool:
+    """Its weights move, so that each trial ends at a β of its own."""
+    return arm.weighting.name not in CONSTANT
+
+
+def found_words(arms: Sequence[str]) -> str:
+    """Where arms lie that find their β; nothing without any."""
+    return (
+        f"β of {', '.join(arms)}: {'its' if len(arms) == 1 else 'their'} weights’ ratio in the last epoch"
+        if arms
+        else ""
+    )
 
 
 def key_label(key: str) -> str:

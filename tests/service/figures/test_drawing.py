@@ -43,11 +43,11 @@ def test_rows_go_down_in_the_order_of_the_study_with_single_trials_below_their_m
     assert (note["text"], note["y"], drawn["layout"]["meta"]["empty"]) == ("never: 2 of 2", 1, "e")
 
 
-def test_a_band_goes_across_with_the_arms_mark_at_its_right_end() -> None:
+def test_a_band_goes_across_with_the_arms_mark_in_the_legend_alone() -> None:
     band, line, mark = across("a", 1, Interval(0.9, 0.3, 2), (2.0, 8.0), UNIT, "words")
     assert band["x"] == [2.0, 8.0, 8.0, 2.0] and band["y"] == [pytest.approx(0.6)] * 2 + [1.0] * 2
     assert (line["x"], line["y"], line["text"]) == ([2.0, 8.0], [0.9, 0.9], ["words", "words"])
-    assert (mark["x"], mark["y"], mark["showlegend"], mark["legendrank"]) == ([8.0], [0.9], True, 1001)
+    assert (mark["x"], mark["y"], mark["showlegend"], mark["legendrank"]) == ([None], [None], True, 1001)
     assert [trace["showlegend"] for trace in (band, line)] == [False, False]
     assert len(across("a", 1, Interval(0.9, None, 1), (2.0, 8.0), UNIT, "")) == 2, "one seed: no band"
     assert across("a", 1, Interval(None, None, 0), (2.0, 8.0), UNIT, "") == []

@@ -57,6 +57,22 @@ def test_a_line_runs_through_arm_parameters_objectives_and_accuracy() -> None:
     assert drawn["layout"]["meta"]["trials"] == data.trials and drawn["data"][0]["line"]["color"] == data.arms
 
 
+def test_a_start_is_not_shown_as_the_beta_of_a_line() -> None:
+    target = {"name": "target", "weighting": {"name": "target-rate", "rate_bits": 4.0, "beta": 0.01}}
+    view = bottleneck_of(MANUAL, target, MIB, seeds=[0])
+    *grid, held, mib = view.trials
+    reported = {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.5, "weight_pred": 0.5}
+    for trial in grid:
+        play(view, trial, [reported])
+    play(view, held, [{**reported, "weight_info": 0.05}])
+    play(view, mib, [{**reported, "weight_info": None}])
+    data = coordinates_data(view)
+    assert data.axes[1].places == [-2, -1, 0, -1, pytest.approx(-2.24)], "0.1 is where target ended; MIB has none"
+    assert (
+        "β of target: its weights’ ratio in the last epoch" in draw_coordinates(data, "r")["layout"]["meta"]["subtitle"]
+    )
+
+
 def test_a_trial_without_a_value_has_no_line_and_is_counted() -> None:
     view = bottleneck_of(MIB, seeds=[0, 1, 2, 3, 4])
     good, null, infinite, failed, _planned = view.trials

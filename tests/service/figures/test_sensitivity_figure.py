@@ -47,6 +47,64 @@ def test_an_arm_without_the_number_is_a_band_of_its_best_configuration() -> None
     assert band["y"] == [0.0, 0.0, 1.0, 1.0], "0.8 ± 1.27 is drawn as far as an accuracy goes"
 
 
+TARGET = {"name": "target", "weighting": {"name": "target-rate", "rate_bits": {"grid": [2.0, 8.0]}}}
+
+
+def weighed(accuracy: float, pred: float | None, info: float | None) -> list[dict[str, float | None]]:
+    """An epoch at the start, and a last one with these weights."""
+    first: dict[str, float | None] = {"accuracy": 0.1, "weight_pred": 1.0, "weight_info": 0.01}
+    return [first, {"accuracy": accuracy, "weight_pred": pred, "weight_info": info}]
+
+
+def test_a_rate_that_is_held_is_drawn_at_the_beta_that_held_it_not_where_it_started() -> None:
+    view = bottleneck_of(MANUAL, TARGET)
+    *grid, few_0, few_1, many_0, many_1 = view.trials
+    for trial in grid:
+        play(view, trial, accuracy(0.5))
+    for trial, value, info in ((few_0, 0.6, 0.4), (few_1, 0.7, 0.1), (many_0, 0.8, 0.02), (many_1, 0.9, 0.02)):
+        play(view, trial, weighed(value, 1.0, info))
+    data = sensitivity_data(view, None, None)
+    target = data.arms[1]
+    assert [dot.value for dot in target.dots] == [0.4, 0.1, 0.02, 0.02], "the start was 0.01"
+    assert [level.value for level in target.levels] == pytest.approx([0.02, 0.2]), "geometric means, one per rate"
+    assert [level.metric.mean for level in target.levels] == pytest.approx([0.85, 0.65])
+    meta = draw_sensitivity(data, "r")["layout"]["meta"]
+    assert meta["summary"] == "accuracy at best: manual β 0.500 at β 1; target 0.850 at β 0.02."
+    assert "β of target: its weights’ ratio in the last epoch" in meta["subtitle"]
+
+
+def test_weights_that_find_themselves_are_drawn_where_they_ended() -> None:
+    view = bottleneck_of(MANUAL, MIB, seeds=[0])
+    *grid, mib = view.trials
+    for trial in grid:
+        play(view, trial, accuracy(0.5))
+    play(view, mib, weighed(0.9, 0.5, 0.02))
+    drawn = draw_sensitivity(sensitivity_data(view, None, None), "r")
+    (trace,) = [trace for trace in drawn["data"] if trace["name"] == "MIB"]
+    assert (trace["x"], trace["y"], trace["customdata"], trace["showlegend"]) == ([0.04], [0.9], [mib], True)
+
+
+@pytest.mark.parametrize(("pred", "info"), [(None, None), (0.0, 1.0), (1.0, -0.5), (float("inf"), 1.0)])
+def test_weights_that_amount_to_no_beta_are_a_band_with_no_mark_at_any(pred: float | None, info: float | None) -> None:
+    view = bottleneck_of(MANUAL, MIB, seeds=[0])
+    *grid, mib = view.trials
+    for trial in grid:
+        play(view, trial, accuracy(0.5))
+    play(view, mib, weighed(0.9, pred, info))
+    drawn = draw_sensitivity(sensitivity_data(view, None, None), "r")
+    line, mark = (trace for trace in drawn["data"] if trace["name"] == "MIB")
+    assert (line["mode"], line["x"], line["y"]) == ("lines", [0.01, 1.0], [0.9, 0.9])
+    assert (mark["x"], mark["showlegend"]) == ([None], True), "a mark in the legend alone"
+
+
+def test_equal_weights_are_a_beta_of_one() -> None:
+    view = bottleneck_of(MANUAL, {"name": "equal", "weighting": {"name": "uniform"}})
+    for trial in view.trials:
+        play(view, trial, weighed(0.9, 1.0, 1.0))
+    equal = sensitivity_data(view, None, None).arms[1]
+    assert [(level.value, level.metric.seeds) for level in equal.levels] == [(1.0, 2)]
+
+
 def test_of_a_metric_to_minimise_the_least_is_the_best() -> None:
     view = bottleneck_of(MANUAL, MIB, seeds=[0])
     for trial, rate in zip(view.trials, (30.0, 20.0, 10.0, 15.0), strict=True):
