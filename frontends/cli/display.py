@@ -11,6 +11,8 @@ from service.contract.metrics import ACCURACY
 from service.contract.wording.numbers import NONE, duration, left, number, percent, setting, spread
 from service.contract.wording.palette import arm_style
 
+LOST = "Lost without: the part of all arms’ joint hypervolume that only this arm attains."
+
 
 def studies_table(studies: list[Answer]) -> Table:
     table = Table("study", "name", "state", "trials", "failed", "progress", box=None, header_style="bold")
@@ -56,7 +58,7 @@ def comparison_table(comparison: Answer) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm")
-    for title in ("trials", "failed", "collapsed", "hypervolume", "on front", "best acc.", "training"):
+    for title in ("trials", "failed", "collapsed", "hypervolume", "lost without", "best acc.", "training"):
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
         counts, volume = arm["counts"], arm["hypervolume"]
@@ -79,7 +81,7 @@ def objectives_line(comparison: Answer) -> str:
     reference = ", ".join(setting(axis["reference"]) for axis in axes)
     seeds = comparison["seeds"]
     interval = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
-    return f"Objectives: {names}. Hypervolume: {interval}, from the reference point ({reference})."
+    return f"Objectives: {names}. Hypervolume: {interval}, from the reference point ({reference}). {LOST}"
 
 
 def size(count: int | None) -> str:

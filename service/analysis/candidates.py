@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.analysis.cost import Spent
-from service.analysis.fronts import Axis, Trial, axis_for, nondominated, points_of
+from service.analysis.fronts import Axis, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
+from service.analysis.intervals import mean_interval
 from service.contract.wire.errors import Detail, InvalidInput
+from service.views.selectors import lost_seeds
 from service.views.view import View
 
 
@@ -46,6 +48,17 @@ def chosen_axes(view: View, x: str | None, y: str | None) -> tuple[Axis, Axis]:
     """The two axes of a front: asked for, or the study's first two objectives."""
     first, second = view.study.objectives[0].metric, view.study.objectives[1].metric
     return metric_axis(view, x or first, "x"), metric_axis(view, y or second, "y")
+
+
+def mean_hypervolumes(view: View, axes: Sequence[Axis]) -> dict[str, float | None]:
+    """Of each arm, the mean over seeds, as in the comparison; none before a seed has one."""
+    points, lost = points_of(candidates(view), axes), lost_seeds(view)
+    means: dict[str, float | None] = {}
+    for arm in view.study.arms:
+        own = [point for point in points if point.arm == arm.name]
+        volumes = hypervolume_by_seed(own, view.study.seeds, axes, [seed for name, seed in lost if name == arm.name])
+        means[arm.name] = mean_interval(list(volumes.values())).mean
+    return means
 
 
 def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:

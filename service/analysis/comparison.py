@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from service.analysis.cost import CostCurve, Reach, Spent, cost_curve, cost_to_reach
-from service.analysis.fronts import Axis, Trial, hypervolume, nondominated, points_of
+from service.analysis.fronts import Axis, Trial, front_share, hypervolume, hypervolume_by_seed, nondominated, points_of
 from service.analysis.intervals import Interval, mean_interval
 from service.analysis.paired import LEVEL, Paired, holm, paired
 from service.contract.metrics import ACCURACY, described
@@ -19,8 +19,8 @@ class ArmResult(NamedTuple):
     hypervolume: Interval
     by_seed: dict[int, float]
     hypervolume_all_seeds: float | None
-    front_share: float
-    on_front: int
+    front_share: float  # what of the front of all arms would be lost without it
+    on_front: int  # trials
     best: dict[str, float | None]
 
 
@@ -46,7 +46,7 @@ def compare(
     axes: Sequence[Axis],
     lost: Collection[tuple[str, int]] = (),
 ) -> list[ArmResult]:
-    """Hypervolume per seed, share of the joint front, best values.
+    """Hypervolume per seed, what of the joint front would be lost without the arm, best values.
 
     `lost` are (arm, seed) whose trials have all ended without a point, failed or collapsed: their hypervolume is 0,
     not missing.
@@ -56,18 +56,15 @@ def compare(
     results = []
     for name in arms:
         own = [point for point in points if point.arm == name]
-        groups = {seed: [point for point in own if point.seed == seed] for seed in seeds}
-        measured = {seed: hypervolume(group, axes) for seed, group in groups.items() if group or (name, seed) in lost}
-        volumes = {seed: volume for seed, volume in measured.items() if volume is not None}
-        on_front = sum(point.arm == name for point in joint)
+        volumes = hypervolume_by_seed(own, seeds, axes, [seed for arm, seed in lost if arm == name])
         results.append(
             ArmResult(
                 name=name,
                 hypervolume=mean_interval(list(volumes.values())),
                 by_seed=volumes,
                 hypervolume_all_seeds=hypervolume(own, axes),
-                front_share=on_front / len(joint) if joint else 0.0,
-                on_front=on_front,
+                front_share=front_share(name, points, seeds, axes),
+                on_front=sum(point.arm == name for point in joint),
                 best=_best(name, trials, axes),
             )
         )

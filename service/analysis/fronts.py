@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import moocore
@@ -75,3 +75,24 @@ def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float | None:
         return 0.0
     turned = [value if axis.goal == "minimize" else -value for value, axis in zip(reference, axes, strict=True)]
     return float(moocore.hypervolume(_matrix(points, axes), ref=turned))
+
+
+def hypervolume_by_seed(
+    points: Sequence[Point], seeds: Sequence[int], axes: Sequence[Axis], lost: Collection[int] = ()
+) -> dict[int, float]:
+    """Of each seed's points. Seeds that are `lost` have 0, others without a point are missing."""
+    groups = {seed: [point for point in points if point.seed == seed] for seed in seeds}
+    volumes = {seed: hypervolume(group, axes) for seed, group in groups.items() if group or seed in lost}
+    return {seed: volume for seed, volume in volumes.items() if volume is not None}
+
+
+def front_share(arm: str, points: Sequence[Point], seeds: Sequence[int], axes: Sequence[Axis]) -> float:
+    """What of the front would be lost without an arm: (H − H₋ₐ)/H, mean over seeds with H > 0.
+
+    H is the hypervolume of all arms' points of a seed, H₋ₐ that without the arm's: the difference is the part of the
+    attained region that only this arm attains. Shares of arms that attain the same do not add up to 1.
+    """
+    whole = hypervolume_by_seed(points, seeds, axes)
+    without = hypervolume_by_seed([point for point in points if point.arm != arm], seeds, axes)
+    shares = [1 - without.get(seed, 0.0) / volume for seed, volume in whole.items() if volume > 0]
+    return min(1.0, max(0.0, float(np.mean(shares)))) if shares else 0.0

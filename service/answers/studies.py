@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from service.analysis import Point, hypervolume, nondominated, points_of
-from service.analysis.candidates import candidates, chosen_axes, objectives
+from service.analysis.candidates import candidates, chosen_axes, mean_hypervolumes, objectives
 from service.contract.metrics import described
 from service.contract.wire.answers.figures import OfferedFigure
 from service.contract.wire.answers.front import ArmFront, FrontAnswer, FrontPoint
@@ -27,7 +27,7 @@ SPARK_STEPS = 23
 
 
 def spark(view: View) -> list[float]:
-    """Hypervolume of all arms after more and more trials have finished, a few steps of it."""
+    """Hypervolume of all arms and seeds together after more and more trials have finished, a few steps of it."""
     axes = objectives(view)
     by_trial = {point.trial: point for point in points_of(candidates(view), axes)}
     points = [by_trial[trial] for trial in view.ended if trial in by_trial]
@@ -45,8 +45,7 @@ def metric_rows(names: Iterable[str]) -> list[MetricRow]:
 
 
 def _arms(view: View) -> list[ArmSummary]:
-    axes = objectives(view)
-    points = points_of(candidates(view), axes)
+    volumes = mean_hypervolumes(view, objectives(view))
     styles = [arm_style(i) for i in range(len(view.study.arms))]
     return [
         ArmSummary(
@@ -55,7 +54,7 @@ def _arms(view: View) -> list[ArmSummary]:
             symbol=symbol,
             counts=counts_answer(view, arm.name),
             progress=progress(view, arm.name),
-            hypervolume=hypervolume([p for p in points if p.arm == arm.name], axes),
+            hypervolume=volumes[arm.name],
         )
         for arm, (colour, symbol) in zip(view.study.arms, styles, strict=True)
     ]

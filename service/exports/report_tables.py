@@ -64,7 +64,7 @@ def arms_table(comparison: Comparison) -> str:
     """The arms side by side; the note says what the interval is."""
     metrics = list(comparison.arms[0].result.best)
     best = [f"Best {described(metric).title}" for metric in metrics]
-    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *best, "Training", "Front share"]
+    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *best, "Training", "Front lost without it"]
     rows = [_arm_row(arm, i, metrics) for i, arm in enumerate(comparison.arms)]
     seeds = comparison.seeds
     over_seeds = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
@@ -73,7 +73,8 @@ def arms_table(comparison: Comparison) -> str:
         for axis in comparison.objectives
     )
     note = (
-        f"Hypervolume: {over_seeds}, from the reference point {point}. Front share: of all arms’ non-dominated trials."
+        f"Hypervolume: {over_seeds}, from the reference point {point}. Front lost without it: the part of all arms’ "
+        "joint hypervolume that only this arm attains, mean over seeds."
     )
     return f'{_table("Arms", heads, rows)}<p class="note muted">{escape(note)}</p>'
 

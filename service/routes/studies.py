@@ -132,6 +132,6 @@ def read_front(study_id: StudyId, parts: PartsOf, x: Metric = None, y: Metric = 
 
 @router.get("/studies/{study_id}/comparison")
 def read_comparison(study_id: StudyId, parts: PartsOf, studies: Studies = None) -> ComparisonAnswer:
-    """Arms side by side: best values, front share, hypervolume over seeds and against cost, tests, a verdict."""
+    """Arms side by side: best values, what each adds, hypervolume over seeds and against cost, tests, a verdict."""
     with read_studies(parts, study_id, studies) as view:
         return comparison_answer(view)

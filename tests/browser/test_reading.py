@@ -113,7 +113,13 @@ def test_the_arms_are_shown_as_compared(alone: Running, finished: tuple[str, lis
     expect(rows).to_have_count(2)
     heads = page.locator(".arms thead th").all_inner_texts()
     assert heads[:5] == ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume"]
-    assert heads[6:] == ["Best I(X;Z) [bits]", "Best I(Z;Y) [bits]", "Best accuracy", "Training time", "Front share"]
+    assert heads[6:] == [
+        "Best I(X;Z) [bits]",
+        "Best I(Z;Y) [bits]",
+        "Best accuracy",
+        "Training time",
+        "Front lost without it",
+    ]
     for i, arm in enumerate(compared["arms"]):
         cells = rows.nth(i).locator("th, td").all_inner_texts()
         assert cells[0] == arm["name"] and cells[1] == f"{arm['counts']['finished']}/{arm['counts']['planned']}"

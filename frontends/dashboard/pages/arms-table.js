@@ -8,7 +8,7 @@ import { vocabulary } from "../kit/vocabulary.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const COLLAPSED = `finished trials with less than ${LEAST_BITS} bit in the code or nothing of the label; off the front`;
-const SHARE = "this arm’s part of the non-dominated trials of all arms";
+const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 
 /** "50 % ± 18, less"; "97 % ± 5, no difference shown". @param {Pair | undefined} pair */
@@ -41,7 +41,7 @@ export class ArmsTable {
       this.against,
       ...best.map((metric) => head(`Best ${metricLabel(metric)}`, metric.doc)),
       head("Training time"),
-      head("Front share", SHARE),
+      head("Front lost without it", SHARE),
     ];
     this.width = heads.length;
     const table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);

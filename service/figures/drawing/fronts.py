@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from service.analysis import Axis, Point, hypervolume, nondominated, points_of
-from service.analysis.candidates import candidates, chosen_axes, metric_axis
+from service.analysis import Axis, Point, nondominated, points_of
+from service.analysis.candidates import candidates, chosen_axes, mean_hypervolumes, metric_axis
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.wording.numbers import number, plural, setting
@@ -23,7 +23,7 @@ class ArmFront(NamedTuple):
     front: list[Point]
     dominated: list[Point]  # those shown
     hidden: int  # dominated ones that are not
-    hypervolume: float | None
+    hypervolume: float | None  # mean over seeds
     shading: Shading | None
 
 
@@ -64,14 +64,14 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
     for point in points:
         by_arm[point.arm].append(point)
     most = min(MOST_DOMINATED, MOST_OF_ALL // len(by_arm))
-    arms = []
+    arms, volumes = [], mean_hypervolumes(view, axes)
     for name, own in by_arm.items():
         front = nondominated(own, axes)
         on_front = {point.trial for point in front}
         dominated = [point for point in own if point.trial not in on_front]
         shown = thinned(dominated, most)
         hidden = len(dominated) - len(shown)
-        arms.append(ArmFront(name, front, shown, hidden, hypervolume(own, axes), shading_of(view, name)))
+        arms.append(ArmFront(name, front, shown, hidden, volumes[name], shading_of(view, name)))
     farthest = max((point.values[0] for point in points), default=1.0)
     truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
     labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated)])
@@ -96,10 +96,11 @@ def subtitle_of(data: FrontData) -> str:
 
 
 def summary_of(data: FrontData) -> str:
-    """`Hypervolume: manual β 95.3, MIB 91.2; 12 and 3 trials are not dominated within their arm.`"""
+    """`Hypervolume, mean over seeds: manual β 95.3, MIB 91.2. Not dominated within the arm: manual β 12, MIB 3.`"""
     measured = [arm for arm in data.arms if arm.front]
     if not measured:
         return ""
     counts = ", ".join(f"{arm.name} {len(arm.front)}" for arm in measured)
     volumes = ", ".join(f"{arm.name} {number(arm.hypervolume)}" for arm in measured if arm.hypervolume is not None)
-    return (f"Hypervolume: {volumes}. " if volumes else "") + f"Not dominated within the arm: {counts}."
+    over = "Hypervolume" if data.seeds == 1 else "Hypervolume, mean over seeds"
+    return (f"{over}: {volumes}. " if volumes else "") + f"Not dominated within the arm: {counts}."

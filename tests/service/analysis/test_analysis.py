@@ -74,9 +74,24 @@ def test_arms_are_compared_seed_by_seed_on_the_same_reference() -> None:
     a, b, c = compare(trials, ["a", "b", "c"], [0, 1], AXES)
     assert (a.hypervolume.mean, a.hypervolume.seeds, a.hypervolume_all_seeds) == (7.0, 2, 8.0)
     assert (b.hypervolume.mean, b.hypervolume.half_width) == (18.0, None)
-    assert (a.front_share, b.front_share) == (0.5, 0.5)
+    # Of 20 in seed 0, a alone attains 2 and b alone 12; seed 1 is a's.
+    assert (a.front_share, b.front_share) == pytest.approx(((2 / 20 + 1) / 2, 12 / 20 / 2))
     assert a.best == {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.6}
     assert (c.hypervolume.mean, c.front_share, c.best["accuracy"]) == (None, 0.0, None)
+
+
+def test_many_trials_at_the_end_of_the_front_do_not_make_a_share_of_it() -> None:
+    crowd: list[Trial] = [
+        (f"c{i}", "crowd", 0, {"i_xz_bits": 9.0 + i / 100, "i_zy_bits": 3.0 + i / 100}) for i in range(9)
+    ]
+    middle: Trial = ("m", "middle", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
+    twin: Trial = ("t", "twin", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
+    ends, whole = compare([*crowd, middle], ["crowd", "middle"], [0], AXES)
+    assert (ends.on_front, whole.on_front) == (9, 1)
+    assert ends.front_share < 0.02 and 0.8 < whole.front_share < 1
+    assert [each.front_share for each in compare([middle, twin], ["middle", "twin"], [0], AXES)] == [0.0, 0.0], (
+        "without one of two that are equal nothing is lost"
+    )
 
 
 def test_accuracies_carry_wilson_intervals_from_their_own_number_of_images() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service.answers.studies import SPARK_STEPS, spark, study_answer, study_summary
+from service.answers.comparison import comparison_answer
+from service.answers.studies import SPARK_STEPS, front_answer, spark, study_answer, study_summary
+from service.figures.drawing.fronts import front_data
 from service.views.fold import StudyView
 from tests.service.studies import MIB, bits, bottleneck_of, event, play, tell
 
@@ -72,6 +74,25 @@ def test_each_arm_has_its_own_counts_progress_and_hypervolume() -> None:
     assert grid_arm.hypervolume == pytest.approx(2 * 2 + 1 * 1), "a trial that runs counts with what it has"
     assert (mib_arm.name, mib_arm.counts.failed, mib_arm.progress, mib_arm.hypervolume) == ("MIB", 1, 1.0, 0.0)
     assert grid_arm.colour != mib_arm.colour and grid_arm.symbol != mib_arm.symbol
+
+
+def test_an_arm_has_one_hypervolume_the_mean_over_seeds_on_every_page() -> None:
+    view = bottleneck_of(GRID, MIB, seeds=(0, 1), objectives=OBJECTIVES)
+    for trial_id, trial in view.trials.items():
+        place = (8.0, 2.0) if trial.planned.seed else (5.0, 1.0)
+        play(
+            view,
+            trial_id,
+            bits(place),
+            end="trial_failed" if trial.planned.arm == "MIB" and place[1] == 1 else "trial_finished",
+        )
+    listed = [arm.hypervolume for arm in study_summary(view).arms]
+    assert listed == [(4.0 + 5.0) / 2, (4.0 + 0.0) / 2], "trials of both seeds together would attain 7 and 4"
+    assert listed == [arm.hypervolume.mean for arm in comparison_answer(view).arms]
+    assert listed == [arm.hypervolume for arm in front_data(view, None, None).arms]
+    assert [arm.hypervolume for arm in front_answer(view, None, None).arms] == [7.0, 4.0], (
+        "which says that it is pooled"
+    )
 
 
 def test_a_summary_is_made_anew_with_every_event() -> None:

@@ -83,7 +83,10 @@ def test_the_front_and_the_comparison_agree_with_the_trials(service: Running, sp
     on_front = service.get(f"/api/studies/{study}/trials", front="true", arm="MIB").json()["trials"]
     assert len(on_front) == 2 and all(t["on_front"] for t in on_front)
     comparison = service.get(f"/api/studies/{study}/comparison").json()
-    assert [round(arm["front_share"], 3) for arm in comparison["arms"]] == [0.667, 0.333]
+    # Of 76.8 and 77.1 in the two seeds, the grid alone attains 9.2 and 9.6, MIB alone 5.2 and 5.0.
+    assert [arm["front_share"] for arm in comparison["arms"]] == pytest.approx(
+        [(9.2 / 76.8 + 9.6 / 77.1) / 2, (5.2 / 76.8 + 5.0 / 77.1) / 2]
+    )
     assert [arm["training_seconds"] for arm in comparison["arms"]] == [8.0, 4.0]
 
 

@@ -26,7 +26,7 @@ class OverSeeds(Answer):
 class HypervolumeOverSeeds(OverSeeds):
     """The hypervolume of an arm, seed by seed."""
 
-    all_seeds: Annotated[float | None, Field(description="of the trials of all seeds together")]
+    all_seeds: Annotated[float | None, Field(description="of the trials of all seeds together, which is more")]
     by_seed: Annotated[dict[str, float], Field(description="of each seed's trials, by seed")]
 
 
@@ -50,8 +50,15 @@ class ComparedArm(ArmLook):
     best: Annotated[
         dict[str, float | None], Field(description="the best value of each objective and of accuracy, over trials")
     ]
-    front_share: Annotated[float, Field(ge=0, le=1, description="its share of the trials on the front of all arms")]
-    on_front: Annotated[int, Field(description="how many trials that are")]
+    front_share: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="the part of all arms' joint hypervolume that would be lost without it, mean over seeds",
+        ),
+    ]
+    on_front: Annotated[int, Field(description="its trials on the front of all arms and seeds")]
     hypervolume: Annotated[HypervolumeOverSeeds, Field(description="in the study's objectives")]
     training_seconds: Annotated[float, Field(description="of all its trials together")]
     trained_trials: Annotated[int, Field(description="those that have ended")]

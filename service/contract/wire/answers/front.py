@@ -28,7 +28,13 @@ class ArmFront(Answer):
     """The front of one arm by itself."""
 
     name: Annotated[str, Field(description="the arm's")]
-    hypervolume: Annotated[float | None, Field(description="of its trials; null where a metric has no reference")]
+    hypervolume: Annotated[
+        float | None,
+        Field(
+            description="of its trials of all seeds together, more than the mean over seeds; null where a metric has "
+            "no reference"
+        ),
+    ]
     points: Annotated[
         list[FrontPoint], Field(description="its trials that none of its others dominates, along the first metric")
     ]
@@ -44,6 +50,9 @@ class FrontAnswer(Answer):
     reference_point: Annotated[
         list[float | None], Field(description="where the hypervolume is measured from; null: unbounded")
     ]
-    hypervolume: Annotated[float | None, Field(description="of all trials; null where a metric has no reference")]
+    hypervolume: Annotated[
+        float | None,
+        Field(description="of the trials of all arms and seeds together; null where a metric has no reference"),
+    ]
     points: Annotated[list[FrontPoint], Field(description="the trials that no other dominates, along the first metric")]
     arms: Annotated[list[ArmFront], Field(description="in the order of the spec")]

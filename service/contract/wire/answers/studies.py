@@ -41,7 +41,8 @@ class ArmSummary(ArmLook):
     counts: Annotated[TrialCounts, Field(description="of its trials")]
     progress: Annotated[float, Field(ge=0, le=1, description="share of its work that is done")]
     hypervolume: Annotated[
-        float | None, Field(description="of its trials so far, in the study's objectives; null without a reference")
+        float | None,
+        Field(description="of its trials so far, in the study's objectives, mean over seeds; null before a result"),
     ]
 
 
@@ -63,7 +64,7 @@ class StudySummary(Answer):
     ]
     arms: Annotated[list[ArmSummary], Field(description="in the order of the spec")]
     spark: Annotated[
-        list[float], Field(description="hypervolume of all arms after more and more trials have ended, in a few steps")
+        list[float], Field(description="hypervolume of all arms and seeds together as trials ended, in a few steps")
     ]
     last_seq: Annotated[int, Field(description="number of the last event in this answer")]
 
