@@ -8,7 +8,7 @@ from rich.text import Text
 
 from frontends.connection import Answer
 from service.contract.metrics import ACCURACY
-from service.contract.wording.numbers import NONE, duration, left, number, percent, setting, spread
+from service.contract.wording.numbers import NONE, duration, left, number, over_seeds, percent, setting, spread
 from service.contract.wording.palette import arm_style
 
 LOST = "Lost without: the part of all arms’ joint hypervolume that only this arm attains."
@@ -67,7 +67,7 @@ def comparison_table(comparison: Answer) -> Table:
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
             str(counts["collapsed"]),
-            spread(volume["mean"], volume["half_width"]),
+            spread(volume["mean"], volume["half_width"], volume["low"], volume["high"]),
             percent(arm["front_share"]),
             number(arm["best"].get(ACCURACY)),
             duration(arm["training_seconds"]),
@@ -79,9 +79,8 @@ def objectives_line(comparison: Answer) -> str:
     axes = comparison["objectives"]
     names = ", ".join(f"{axis['goal']} {axis['metric']}" for axis in axes)
     reference = ", ".join(setting(axis["reference"]) for axis in axes)
-    seeds = comparison["seeds"]
-    interval = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
-    return f"Objectives: {names}. Hypervolume: {interval}, from the reference point ({reference}). {LOST}"
+    volume = f"Hypervolume: {over_seeds(comparison['seeds'])}, from the reference point ({reference})."
+    return f"Objectives: {names}. {volume} {LOST}"
 
 
 def size(count: int | None) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.fronts import Axis, Point, Trial, axis_for, hypervolume, nondominated, points_of
-from service.analysis.intervals import Interval, mean_interval, metric_intervals, wilson
+from service.analysis.intervals import LEAST_SEEDS, Interval, mean_interval, metric_intervals, wilson
 
 __all__ = [
+    "LEAST_SEEDS",
     "ArmResult",
     "Axis",
     "Interval",

@@ -79,7 +79,7 @@ def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> C
                 tried_orders = tried_orders[:1]
             seconds.append(np.mean([sum(group[i].seconds for i in order[:count]) for order in tried_orders]))
             volumes.append(float(np.mean([_volume(group, order[:count], axes) for order in tried_orders])))
-        mean, half, _ = mean_interval(volumes)
+        mean, half, *_ = mean_interval(volumes)
         curve.trials.append(count)
         curve.seconds.append(float(np.mean(seconds)))
         curve.mean.append(mean or 0.0)

@@ -14,25 +14,31 @@ from service.contract.metrics import ERROR, metric
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 
 
+LEAST_SEEDS = 3  # of an interval or a test: Student's t of two is 12.7, and ± that says nothing
+
+
 class Interval(NamedTuple):
-    """A mean over seeds with its 95 % half width; none when one seed cannot tell."""
+    """A mean over seeds with its 95 % half width, none below three seeds; the least and the largest value."""
 
     mean: float | None
     half_width: float | None
     seeds: int
+    low: float | None = None
+    high: float | None = None
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Mean and Student-t 95 % half width."""
+    """Mean and Student-t 95 % half width; of two seeds the two values, which are the least and the largest."""
     n = len(values)
     if n == 0:
         return Interval(None, None, 0)
-    mean = float(np.mean(values))
-    if n == 1:
-        return Interval(mean, None, 1)
+    mean, low, high = float(np.mean(values)), float(min(values)), float(max(values))
+    if n < LEAST_SEEDS:
+        return Interval(mean, None, n, low, high)
     from scipy.special import stdtrit  # scipy takes half a second to import, only comparisons need it
 
-    return Interval(mean, float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n)), n)
+    half_width = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n))
+    return Interval(mean, half_width, n, low, high)
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:

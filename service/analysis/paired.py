@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.analysis.intervals import Interval, mean_interval
+from service.analysis.intervals import LEAST_SEEDS, Interval, mean_interval
 
 LEVEL = 0.05
 
 
 class Paired(NamedTuple):
-    """Arm minus baseline over the seeds both have; no test with one seed, or where all differences are the same."""
+    """Arm minus baseline over the seeds both have; no test below three, or where all differences are the same."""
 
     ratio: Interval  # of the means, with the difference's interval as a share of the baseline's mean
     difference: Interval
     p_value: float | None  # two-sided paired t-test
-    effect_size: float | None  # Hedges' g of the differences; two seeds are too few for its correction
+    effect_size: float | None  # Hedges' g of the differences
 
 
 def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
@@ -29,22 +29,26 @@ def paired(arm: Mapping[int, float], baseline: Mapping[int, float]) -> Paired:
     difference = mean_interval(differences)
     untested = Paired(_ratio(difference, [baseline[seed] for seed in seeds]), difference, None, None)
     n = len(differences)
-    spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
-    scale = max((abs(d) for d in differences), default=0.0)
-    if spread <= 1e-12 * scale:  # equal but for rounding, or one seed
+    if n < LEAST_SEEDS:
+        return untested
+    spread = float(np.std(differences, ddof=1))
+    if spread <= 1e-12 * max(abs(d) for d in differences):  # equal but for rounding
         return untested
     from scipy.special import stdtr  # half a second to import, only comparisons need it
 
     size = float(np.mean(differences)) / spread
     p_value = float(2 * stdtr(n - 1, -abs(size) * math.sqrt(n)))
-    return untested._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size if n > 2 else None)
+    return untested._replace(p_value=p_value, effect_size=(1 - 3 / (4 * (n - 1) - 1)) * size)
 
 
 def _ratio(difference: Interval, baseline: Sequence[float]) -> Interval:
-    """Not the mean of ratios: one seed whose baseline is nearly nothing would decide it."""
+    """Not the mean of ratios: one seed whose baseline is nearly nothing would decide it.
+
+    None where its interval is wider than itself: 126 % ± 632 is no share of anything.
+    """
     base = float(np.mean(baseline)) if len(baseline) else 0.0
-    mean, half, seeds = difference
-    if mean is None or base <= 0:
+    mean, half, seeds = difference[:3]
+    if mean is None or base <= 0 or (half is not None and half > base + mean):
         return Interval(None, None, seeds)
     return Interval(1 + mean / base, None if half is None else half / base, seeds)
 

@@ -6,8 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
-from service.analysis.intervals import Interval
-from service.contract.wording.numbers import duration, number, p_value, percent, percent_spread, plural, spread
+from service.analysis.intervals import LEAST_SEEDS, Interval
+from service.contract.wording.numbers import (
+    duration,
+    number,
+    over_seeds,
+    p_value,
+    part,
+    percent_spread,
+    plural,
+    spread,
+)
 
 
 def _share(ratio: Interval) -> str:
@@ -15,11 +24,19 @@ def _share(ratio: Interval) -> str:
     return "an unknown share" if ratio.mean is None else percent_spread(ratio.mean, ratio.half_width)
 
 
+def _both(difference: Interval) -> str:
+    """`−0.2 and +3.1`."""
+    if difference.low == difference.high == 0:
+        return "equal in both"
+    return " and ".join(("+" if (end or 0.0) > 0 else "") + number(end) for end in (difference.low, difference.high))
+
+
 def test_words(pair: Pair, tests: int) -> str:
     """`−32.9 ± 12.1, paired t-test over 3 seeds, p = 0.004`; what is missing says why."""
     difference = pair.paired.difference
-    if difference.seeds == 1:
-        return "one seed: no interval, no test" if pair.whole else "one seed, not all trials have ended: no test"
+    if difference.seeds < LEAST_SEEDS:
+        seeds = "one seed" if difference.seeds == 1 else f"{_both(difference)}, two seeds"
+        return f"{seeds}: no interval, no test" if pair.whole else f"{seeds}, not all trials have ended: no test"
     sign = "+" if (difference.mean or 0.0) > 0 else ""
     said = [sign + spread(difference.mean, difference.half_width), f"{difference.seeds} seeds"]
     if not pair.whole:
@@ -36,13 +53,13 @@ def test_words(pair: Pair, tests: int) -> str:
 def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
     """What is shown of one arm against the baseline; "no difference shown" when none is."""
     base, own = seconds[pair.baseline], seconds[pair.arm]
-    time = f" with {percent(own / base)} of its training time" if base > 0 and own > 0 else ""
+    time = f" with {part(own / base)} its training time" if base > 0 and own > 0 else ""
     ratio, difference = pair.paired.ratio, pair.paired.difference
     tested = test_words(pair, tests)
     if not difference.seeds:
         return f"{pair.arm} and {pair.baseline} have no seed in common yet"
     reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume{time}"
-    if difference.seeds == 1 or pair.p_adjusted is None:
+    if pair.p_adjusted is None:
         return f"{pair.arm} reaches {reached} ({tested})"
     if pair.shown:
         more = (difference.mean or 0.0) > 0
@@ -69,11 +86,11 @@ def reach_words(pair: Pair) -> str:
 
 def _alone(result: ArmResult, others: int, ended: bool) -> str:
     volume = result.hypervolume
-    seeds = "one seed, no interval" if volume.seeds == 1 else f"mean ± 95 % over {volume.seeds} seeds"
     silent = (
         f" The other {'arm has' if others == 1 else 'arms have'} no result{'' if ended else ' yet'}." if others else ""
     )
-    return f"{result.name} has a hypervolume of {spread(volume.mean, volume.half_width)}, {seeds}.{silent}"
+    size = spread(volume.mean, volume.half_width, volume.low, volume.high)
+    return f"{result.name} has a hypervolume of {size}, {over_seeds(volume.seeds)}.{silent}"
 
 
 def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mapping[str, float], ended: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.analysis import Axis
+from service.analysis import LEAST_SEEDS, Axis
 from service.analysis.candidates import objectives
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
@@ -12,8 +12,9 @@ from service.contract.study.expansion import count_trials
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
+from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural, setting, whole
-from service.exports.settings_in_words import listed, settings_words, value_words
+from service.exports.settings_in_words import settings_words, value_words
 from service.exports.version import SOFTWARE, VERSION, software
 from service.views.selectors import counts
 from service.views.view import View
@@ -114,8 +115,9 @@ def _analysis(view: View, axes: list[Axis], cite: Cited) -> str:
     goals, seeds = listed([_goal(axis) for axis in axes]), len(view.study.seeds)
     point = ", ".join("none" if axis.reference is None else setting(axis.reference) for axis in axes)
     volume = f"hypervolume{cite('analysis', 'hypervolume')} from the reference point ({point})"
-    if seeds == 1:
-        return f"Fronts are of {goals}, compared by {volume}. There was one seed, so there is no interval and no test."
+    if seeds < LEAST_SEEDS:
+        few = ". There was one seed" if seeds == 1 else ", one hypervolume per arm and seed. There were two seeds"
+        return f"Fronts are of {goals}, compared by {volume}{few}, so there is no interval and no test."
     tested = (
         f" Arms were compared with paired t-tests over seeds, adjusted by Holm's method{cite('analysis', 'holm')}."
         if len(view.study.arms) > 1

@@ -8,7 +8,7 @@ from html import escape
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
 from service.contract.metrics import ACCURACY, described
-from service.contract.wording.numbers import duration, number, percent, setting, spread
+from service.contract.wording.numbers import duration, number, over_seeds, percent, setting, spread
 from service.contract.wording.palette import arm_style
 from service.views.selectors import varied_keys
 from service.views.view import View
@@ -52,7 +52,7 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str]) -> str:
         f"{arm.counts.finished}/{arm.counts.planned}",
         str(arm.counts.failed),
         str(arm.counts.collapsed),
-        spread(volume.mean, volume.half_width),
+        spread(volume.mean, volume.half_width, volume.low, volume.high),
         *(number(arm.result.best[metric]) for metric in metrics),
         duration(arm.training_seconds),
         percent(arm.result.front_share),
@@ -66,15 +66,13 @@ def arms_table(comparison: Comparison) -> str:
     best = [f"Best {described(metric).title}" for metric in metrics]
     heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *best, "Training", "Front lost without it"]
     rows = [_arm_row(arm, i, metrics) for i, arm in enumerate(comparison.arms)]
-    seeds = comparison.seeds
-    over_seeds = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, no interval"
     point = ", ".join(
         f"{described(axis.metric).label} {setting(axis.reference)} {described(axis.metric).unit}".strip()
         for axis in comparison.objectives
     )
     note = (
-        f"Hypervolume: {over_seeds}, from the reference point {point}. Front lost without it: the part of all arms’ "
-        "joint hypervolume that only this arm attains, mean over seeds."
+        f"Hypervolume: {over_seeds(comparison.seeds)}, from the reference point {point}. Front lost without it: the "
+        "part of all arms’ joint hypervolume that only this arm attains, mean over seeds."
     )
     return f'{_table("Arms", heads, rows)}<p class="note muted">{escape(note)}</p>'
 

@@ -6,14 +6,10 @@ from typing import Any
 
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.strict import Strict
+from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
 
 LISTED_IN_FULL = 3
-
-
-def listed(items: list[str]) -> str:
-    """a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _axis_words(axis: Grid | Range | Choice) -> str:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from service.contract.metrics import ACCURACY, Kind, described
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
-from service.contract.wording.numbers import number, spread
+from service.contract.wording.numbers import number
+from service.figures.drawing.bands import drawn_of_seeds, interval_words
 from service.figures.drawing.configurations import Best, accuracy_control, best_note, best_of_arms, chosen_accuracy
 from service.figures.drawing.rows import Dot, Row, draw_rows
 from service.figures.drawing.style import title_of
@@ -39,18 +40,16 @@ def accuracy_data(view: View, y: str | None) -> AccuracyData:
 
 def mean_words(arm: Best, what: str) -> str:
     """`accuracy 0.912 ± 0.011 over 3 seeds`, and how the configuration was chosen."""
-    mean, half, seeds = arm.mean
-    if mean is None:
+    if arm.mean.mean is None:
         return ""
-    words = f"{what} {spread(mean, half)}" + (f" over {seeds} seeds" if half is not None else ", one seed")
-    return words + (f"<br>best of {arm.of}, chosen on the test split<br>{arm.label}" if arm.of > 1 else "")
+    return f"{what} {interval_words(arm.mean)}" + (
+        f"<br>best of {arm.of}, chosen on the test split<br>{arm.label}" if arm.of > 1 else ""
+    )
 
 
 def seeds_words(arms: list[Best]) -> str:
     most = max((arm.mean.seeds for arm in arms), default=0)
-    if most == 0:
-        return ""
-    return "one seed, no interval" if most == 1 else f"{most} seeds: mean, 95 % interval, each seed below"
+    return drawn_of_seeds(most) + (", each seed below" if most > 1 else "")
 
 
 def draw_accuracy(data: AccuracyData, revision: str) -> PlotlyFigure:

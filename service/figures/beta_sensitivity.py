@@ -13,7 +13,16 @@ from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import across, bars, bounds_of, ends, interval_words, legend_rank, ribbon
+from service.figures.drawing.bands import (
+    across,
+    bars,
+    bounds_of,
+    drawn_of_seeds,
+    ends,
+    interval_words,
+    legend_rank,
+    ribbon,
+)
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.drawing.configurations import Best, best_of, configurations, final_value, finite
 from service.figures.drawing.hover import hover
@@ -184,11 +193,9 @@ def _summary(data: SensitivityData, label: str) -> str:
 def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
     seeds = [level.metric.seeds for arm in data.arms for level in arm.levels]
     seeds += [arm.best.mean.seeds for arm in data.arms if arm.best is not None]
-    most = max(seeds, default=0)
-    spread = "one seed, no interval" if most == 1 else f"{most} seeds: mean, 95 % interval" if most else ""
     chosen = any(arm.best is not None and arm.best.of > 1 for arm in data.arms)
     parts = [
-        spread,
+        drawn_of_seeds(max(seeds, default=0)),
         "" if few else "single trials not drawn",
         found_words([arm.name for arm in data.arms if arm.found]),
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from service.analysis import Interval, mean_interval
+from service.analysis import LEAST_SEEDS, Interval, mean_interval
 from service.contract.metrics import ACCURACY, EPOCH, Kind, described
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import setting, spread
+from service.figures.drawing.bands import drawn_of_seeds
 from service.figures.drawing.configurations import (
     Best,
     accuracy_control,
@@ -114,10 +115,10 @@ def remark(arm: ArmEpochs) -> str:
 
 
 def _hover(arm: ArmEpochs) -> str:
-    mean, half, seeds = arm.mean
+    mean, half, seeds, low, high = arm.mean
     if mean is None:
         return ""
-    words = f"{spread(mean, half)} epochs" + ("" if half is None else f" over {seeds} seeds")
+    words = f"{spread(mean, half, low, high)} epochs" + {1: "", 2: ", two seeds"}.get(seeds, f" over {seeds} seeds")
     return words + (f"<br>best of {arm.best.of} by final accuracy<br>{arm.best.label}" if arm.best.of > 1 else "")
 
 
@@ -136,7 +137,7 @@ def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
         for arm in data.arms
     ]
     most = max((arm.trials for arm in data.arms), default=0)
-    spread = "one seed, no interval" if most == 1 else "mean, 95 % interval where all seeds reach it"
+    spread = drawn_of_seeds(most) if most < LEAST_SEEDS else "mean, 95 % interval where all seeds reach it"
     parts = [
         f"{threshold} is 95 % of the best arm's mean" if threshold and not data.given else "",
         spread if most else "",

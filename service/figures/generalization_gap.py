@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from service.analysis import Interval, mean_interval
+from service.analysis import LEAST_SEEDS, Interval, mean_interval
 from service.contract.metrics import ACCURACY, GAP, I_XZ
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
 from service.figures.drawing import rows
-from service.figures.drawing.bands import across, bars, bounds_of, interval_words, legend_rank
+from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, interval_words, legend_rank
 from service.figures.drawing.configurations import Best, best_note, best_of, configurations, final_value, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
@@ -140,8 +140,8 @@ def _spread(data: GapData) -> str:
     seeds = [len(each.dots) for arm in data.arms for each in arm.configurations]
     seeds += [len(arm.fallback.gaps) for arm in data.arms if arm.fallback is not None]
     most = max(seeds, default=0)
-    if most <= 1:
-        return "one seed, no interval" if most else ""
+    if most < LEAST_SEEDS:
+        return drawn_of_seeds(most)
     crowded = any(len(arm.configurations) > MOST_BARS for arm in data.arms)
     bars_words = f"95 % interval where an arm has at most {MOST_BARS}" if crowded else "95 % interval"
     return f"up to {most} seeds: mean per configuration, {bars_words}"

@@ -12,7 +12,7 @@ from service.contract.metrics import SECONDS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import duration, number, plural, setting
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import bars, interval_words
+from service.figures.drawing.bands import bars, drawn_of_seeds, interval_words
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import LOG_WHEN_RATIO, TRUTH_COLOUR, layout, short
@@ -190,7 +190,7 @@ def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -
 def _subtitle(data: CostData) -> str:
     curve = any(arm.place is None and arm.cost for arm in data.arms)
     parts = [
-        {0: "", 1: "one seed, no interval"}.get(data.seeds, f"{data.seeds} seeds: mean, 95 % interval"),
+        "two seeds: mean, no interval" if data.seeds == 2 else drawn_of_seeds(data.seeds),
         "a grid's trials in random order" + (", a search's in its own" if data.searched else "") if curve else "",
         f"reference point ({', '.join(setting(r) for r in data.reference if r is not None)})",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from service.analysis import LEAST_SEEDS
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
@@ -96,7 +97,9 @@ def subtitle_of(data: PlaneData) -> str:
         "I(X;Z) ≤ KL to a fitted marginal, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
         plural(data.trials, "trial"),
         "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
-        "large mark: mean, bars 95 %" if any(arm.mean for arm in data.arms) else "",
+        f"large mark: mean, {'bars 95 %' if data.seeds >= LEAST_SEEDS else 'bars range'}"
+        if any(arm.mean for arm in data.arms)
+        else "",
         shading_words(arm.shading for arm in data.arms),
         "shaded: above min(I(X;Z), H(Y))" if data.entropy is not None else "",
         f"paths of {plural(data.drawn, 'trial')}" if data.drawn < data.trials else "",
@@ -111,7 +114,7 @@ def summary_of(data: PlaneData) -> str:
     for arm in data.arms:
         if arm.mean:
             rate, label = interval_words(arm.mean.x), interval_words(arm.mean.y)
-            words.append(f"{arm.name} ends at I(X;Z) {rate} and I(Z;Y) {label}, in bits.")
+            words.append(f"{arm.name} ends at I(X;Z) {rate}, and I(Z;Y) {label}, in bits.")
         elif arm.ends:
             rates, labels = [end.x for end in arm.ends], [end.y for end in arm.ends]
             words.append(

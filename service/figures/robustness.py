@@ -10,7 +10,7 @@ from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, o
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import bounds_of, ends
+from service.figures.drawing.bands import bounds_of, drawn_of_seeds, ends
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.configurations import Best, best_by, best_of, final_value, finite
 from service.figures.drawing.hover import hover
@@ -29,7 +29,7 @@ RANKS = 0.1  # of the height: the rank average
 
 
 class Cell(NamedTuple):
-    """Accuracy of an arm in a row: mean over seeds and 95 %; of one seed over its images (Wilson)."""
+    """Accuracy of an arm in a row: mean over seeds and 95 %; of two the range, of one over its images (Wilson)."""
 
     value: float
     low: float | None
@@ -119,7 +119,8 @@ def row_title(metric: str) -> str:
 def _words(arm: ArmRow, metric: str) -> str:
     cell = arm.cells[metric]
     seeds = "one seed" if len(cell.by_trial) == 1 else f"{len(cell.by_trial)} seeds"
-    spread = "" if cell.low is None else f", 95 % {number(cell.low)} … {number(cell.high)}"
+    kind = "range" if len(cell.by_trial) == 2 else "95 %"
+    spread = "" if cell.low is None else f", {kind} {number(cell.low)} … {number(cell.high)}"
     label = f"<br>best of {arm.best.of}: {arm.best.label}" if arm.best.of > 1 else ""
     return f"{row_title(metric)} {number(cell.value)}{spread}, {seeds}{label}"
 
@@ -180,11 +181,10 @@ def _rank_traces(arm: ArmRow, index: int, place: float) -> list[Trace]:
 
 def _subtitle(data: RobustnessData) -> str:
     most = max((len(cell.by_trial) for arm in data.arms for cell in arm.cells.values()), default=0)
-    spread = {0: "", 1: f"one seed: {OVER_IMAGES}"}
     single = [a.best.arm for a in data.arms if a.cells and max(len(c.by_trial) for c in a.cells.values()) == 1]
     chosen = any(arm.best.of > 1 for arm in data.arms)
     parts = [
-        spread.get(most, f"{most} seeds: mean, 95 % interval"),
+        f"one seed: {OVER_IMAGES}" if most == 1 else drawn_of_seeds(most),
         f"one seed ({', '.join(single)}): {OVER_IMAGES}" if single and most > 1 else "",
         f"{data.images:,} images attacked" if data.images else "",
         f"chosen by {dict(CRITERIA)[data.by]} on the test split" if chosen else "",

@@ -96,7 +96,13 @@ def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:
 def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
     rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0}
-    return {"name": name, "counts": counts, "hypervolume": {"mean": 30.0, "half_width": 2.0}, **rest, **changed}
+    return {
+        "name": name,
+        "counts": counts,
+        "hypervolume": {"mean": 30.0, "half_width": 2.0, "low": 29.0, "high": 31.0},
+        **rest,
+        **changed,
+    }
 
 
 def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
@@ -125,7 +131,7 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
         ["b", "5/6", "1", "2", shared[0], "50 % ± 10, less", *shared[1:], "–"],
     ]
     assert before[1] == ["num", "num bad"] and before[4] == ["", "Half of it"]
-    assert before[2] == "hypervolume: mean ± 95 % over 3 seeds, reference point I(X;Z) 32, own 0.5"
+    assert before[2] == "hypervolume: mean ± 95 % interval over 3 seeds, reference point I(X;Z) 32, own 0.5"
     assert (before[3], kept, against, head) == ("Against a", True, "–", "Against")
     assert note.startswith("hypervolume: one seed, no interval")
 

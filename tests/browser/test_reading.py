@@ -13,6 +13,7 @@ from playwright.sync_api import Error, Page, Request, Route, expect
 from pydantic import TypeAdapter
 
 from service.contract.vocabulary import Vocabulary, vocabulary
+from service.contract.wording.numbers import spread
 from tests.browser.pages import Open, Watched, needs_chromium, send, submit, trained, without_drawing
 from tests.processes import Running, until
 
@@ -123,11 +124,14 @@ def test_the_arms_are_shown_as_compared(alone: Running, finished: tuple[str, lis
     for i, arm in enumerate(compared["arms"]):
         cells = rows.nth(i).locator("th, td").all_inner_texts()
         assert cells[0] == arm["name"] and cells[1] == f"{arm['counts']['finished']}/{arm['counts']['planned']}"
-        assert cells[4].startswith(f"{arm['hypervolume']['mean']:.3g}"[:4])
+        volume = arm["hypervolume"]
+        assert cells[4] == spread(volume["mean"], volume["half_width"], volume["low"], volume["high"])
         assert (cells[5] == "baseline") == (arm["name"] == compared["baseline"])
         assert cells[8] == f"{arm['best']['accuracy']:.3f}"
         assert cells[10] == f"{100 * arm['front_share']:.0f} %"
-    expect(page.locator(".arms .panel-head")).to_contain_text("over 2 seeds, reference point I(X;Z) 32, I(Z;Y) 0")
+    expect(page.locator(".arms .panel-head")).to_contain_text(
+        "two seeds, both values, no interval, reference point I(X;Z) 32, I(Z;Y) 0"
+    )
 
 
 class Asked:

@@ -15,7 +15,7 @@ pytestmark = needs_chromium
 
 NUMBERS = Path(__file__).parent.parent / "service" / "contract" / "wording" / "numbers.json"
 TABLE = json.loads(NUMBERS.read_text())
-IN_SCRIPT = {"percent_spread": "percentSpread"}
+IN_SCRIPT = {"percent_spread": "percentSpread", "over_seeds": "overSeeds"}
 
 
 @pytest.mark.parametrize("function", TABLE)

@@ -47,7 +47,7 @@ COMPARISON: dict[str, Any] = {
         {
             "name": "manual β",
             "counts": counts(finished=2, failed=1, collapsed=3),
-            "hypervolume": {"mean": 65.312, "half_width": 2.4},
+            "hypervolume": {"mean": 65.312, "half_width": 2.4, "low": 64.0, "high": 66.0},
             "front_share": 0.884,
             "best": {"accuracy": 0.92},
             "training_seconds": 192.4,
@@ -55,7 +55,7 @@ COMPARISON: dict[str, Any] = {
         {
             "name": "MIB",
             "counts": counts(),
-            "hypervolume": {"mean": None, "half_width": None},
+            "hypervolume": {"mean": None, "half_width": None, "low": None, "high": None},
             "front_share": 0.001,
             "best": {},
             "training_seconds": 0.0,

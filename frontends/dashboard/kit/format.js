@@ -61,8 +61,12 @@ export function setting(value) {
   return `{${parts.join(", ")}}`;
 }
 
-/** "81.8 ± 0.9": the half width in the mean's decimals, or one digit of its own if those show none. */
-export function spread(mean, halfWidth) {
+/**
+ * "81.8 ± 0.9": the half width in the mean's decimals, or one digit of its own if those show none. Without a half
+ * width, "31.2 and 34.6": the least and the largest value, which of two seeds are both.
+ */
+export function spread(mean, halfWidth, low = null, high = null) {
+  if (halfWidth === null && low !== null && high !== null && low !== high) return `${number(low)} and ${number(high)}`;
   if (!isKnown(mean) || !isKnown(halfWidth)) return number(mean);
   const isFarFromOne = mean !== 0 && !isPlain(Math.abs(mean));
   if (isFarFromOne || halfWidth >= LARGEST_WHOLE) return `${number(mean)} ± ${number(halfWidth)}`;
@@ -70,6 +74,12 @@ export function spread(mean, halfWidth) {
   if (/[1-9]/.test(shown) || halfWidth === 0) return `${number(mean)} ± ${shown}`;
   const { mantissa, exponent } = powerOf(halfWidth, 1);
   return `${number(mean)} ± ${isPlain(halfWidth) ? halfWidth.toPrecision(1) : withPower(mantissa, exponent)}`;
+}
+
+/** What a mean in a table is, by how many seeds there are. */
+export function overSeeds(seeds) {
+  const few = ["no seed", "one seed, no interval", "two seeds, both values, no interval"];
+  return few[seeds] ?? `mean ± 95 % interval over ${seeds} seeds`;
 }
 
 export function percent(share) {

@@ -121,6 +121,8 @@ interface TrialPage {
 interface Spread {
   mean: number | null;
   half_width: number | null;
+  low: number | null;
+  high: number | null;
 }
 
 interface ComparedArm extends ArmLook {
@@ -134,7 +136,7 @@ interface ComparedArm extends ArmLook {
 interface Pair {
   arm: string;
   ratio: Spread;
-  difference: { mean: number | null };
+  difference: Spread;
   p_value: number | null;
   seeds: number;
   shown: boolean;

@@ -1,7 +1,9 @@
 // The arms side by side, and each against the baseline.
 
 import { h, keyed, setAttr, setText } from "../kit/dom.js";
-import { capital, duration, metricLabel, number, percent, percentSpread, setting, spread } from "../kit/format.js";
+import {
+  capital, duration, metricLabel, number, overSeeds, percent, percentSpread, setting, spread,
+} from "../kit/format.js";
 import { shownFirst } from "../kit/metrics.js";
 import { swatch } from "../kit/swatch.js";
 import { vocabulary } from "../kit/vocabulary.js";
@@ -11,12 +13,20 @@ const COLLAPSED = `finished trials with less than ${LEAST_BITS} bit in the code 
 const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 
+const FEW_SEEDS = ["no seed in common", "one seed", "two seeds"];
+
+/** A share of the baseline's, "50 % ± 18"; where its interval allows none, the difference, "+2.1 ± 9.5". */
+function sizeWords(/** @type {Pair} */ { ratio, difference }) {
+  if (ratio.mean !== null) return `${percentSpread(ratio.mean, ratio.half_width)}, `;
+  if (difference.mean === null) return "";
+  return `${difference.mean > 0 ? "+" : ""}${spread(difference.mean, difference.half_width)}, `;
+}
+
 /** "50 % ± 18, less"; "97 % ± 5, no difference shown". @param {Pair | undefined} pair */
 export function againstWords(pair) {
   if (!pair) return "–";
-  const { mean, half_width: half } = pair.ratio;
-  const share = mean === null ? "" : `${percentSpread(mean, half)}, `;
-  if (pair.p_value === null) return `${share}${pair.seeds === 1 ? "one seed" : "not tested"}`;
+  const share = sizeWords(pair);
+  if (pair.p_value === null) return `${share}${FEW_SEEDS[pair.seeds] ?? "not tested"}`;
   if (!pair.shown || pair.difference.mean === null) return `${share}no difference shown`;
   return `${share}${pair.difference.mean > 0 ? "more" : "less"}`;
 }
@@ -56,8 +66,7 @@ export class ArmsTable {
   show(/** @type {Comparison} */ comparison) {
     const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
     const reference = comparison.objectives.map(named).join(", ");
-    const over = comparison.seeds > 1 ? `mean ± 95 % over ${comparison.seeds} seeds` : "one seed, no interval";
-    setText(this.note, `hypervolume: ${over}, reference point ${reference}`);
+    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}`);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);
@@ -77,7 +86,7 @@ export class ArmsTable {
       `${counts.finished}/${counts.planned}`,
       String(counts.failed),
       String(counts.collapsed),
-      spread(hypervolume.mean, hypervolume.half_width),
+      spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(pair),
       ...this.best.map((name) => number(arm.best[name])),
       duration(arm.training_seconds),

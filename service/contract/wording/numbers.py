@@ -103,8 +103,13 @@ def _chosen_number(value: float, digits: int) -> str:
     return _sign(value) + (text.rstrip("0").rstrip(".") if "." in text else text)
 
 
-def spread(mean: float | None, half_width: float | None) -> str:
-    """`32.9 ± 12.1`: the half width in the mean's decimals, or one digit of its own if those show none."""
+def spread(mean: float | None, half_width: float | None, low: float | None = None, high: float | None = None) -> str:
+    """`32.9 ± 12.1`: the half width in the mean's decimals, or one digit of its own if those show none.
+
+    Without a half width, `31.2 and 34.6`: the least and the largest value, which of two seeds are both.
+    """
+    if half_width is None and low is not None and high is not None and low != high:
+        return f"{number(low)} and {number(high)}"
     if mean is None or half_width is None or not math.isfinite(mean) or not math.isfinite(half_width):
         return number(mean)
     if (mean != 0 and not _is_plain(abs(mean))) or half_width >= LARGEST_WHOLE:
@@ -115,6 +120,12 @@ def spread(mean: float | None, half_width: float | None) -> str:
         return f"{number(mean)} ± {shown:,.{places}f}"
     own = _significant(half_width, digits=1)
     return f"{number(mean)} ± {f'{own:f}' if _is_plain(half_width) else _power(own)}"
+
+
+def over_seeds(seeds: int) -> str:
+    """What a mean in a table is, by how many seeds there are."""
+    few = {0: "no seed", 1: "one seed, no interval", 2: "two seeds, both values, no interval"}
+    return few.get(seeds, f"mean ± 95 % interval over {seeds} seeds")
 
 
 def p_value(p: float | None) -> str:
@@ -153,6 +164,12 @@ def percent_spread(mean: float | None, half_width: float | None) -> str:
         return percent(mean)
     points = 100 * half_width
     return f"{percent(mean)} ± {'under 1' if 0 < points < 1 else whole(points)}"
+
+
+def part(ratio: float) -> str:
+    """Of something it is a part, `17 % of`, or several times of it, `21 times`."""
+    rounded = _significant(ratio, 2)
+    return f"{percent(min(ratio, 1.0))} of" if rounded <= 1 else f"{rounded:,.{_places(rounded, 2)}f} times"
 
 
 def duration(seconds: float | None) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from service.analysis import Interval
 from service.contract.metrics import described
 from service.contract.wire.plotly import Trace
-from service.contract.wording.numbers import number, spread
+from service.contract.wording.numbers import spread
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import short
 
 Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 
 def legend_rank(index: int) -> int:
@@ -26,11 +28,13 @@ def bounds_of(metric: str) -> Bounds:
 
 
 def ends(interval: Interval, bounds: Bounds) -> tuple[float, float] | None:
-    """Both ends of a 95 % interval; none where one seed cannot tell."""
-    mean, half, _ = interval
-    if mean is None or half is None:
+    """Both ends of a 95 % interval, of two seeds their range; none of one."""
+    mean, half, seeds, low, high = interval
+    if mean is not None and half is not None:
+        low, high = mean - half, mean + half
+    if low is None or high is None or seeds == 1:
         return None
-    return max(bounds[0], mean - half), min(bounds[1], mean + half)
+    return max(bounds[0], low), min(bounds[1], high)
 
 
 def bars(intervals: Sequence[Interval], bounds: Bounds, colour: str, thickness: float = 1.5) -> Trace:
@@ -45,11 +49,18 @@ def bars(intervals: Sequence[Interval], bounds: Bounds, colour: str, thickness: 
 
 
 def interval_words(interval: Interval) -> str:
-    """`0.912 ± 0.011 over 3 seeds`."""
-    mean, half, seeds = interval
+    """`0.912 ± 0.011 over 3 seeds`; `0.901 and 0.923, two seeds`."""
+    mean, half, seeds, low, high = interval
     if mean is None:
         return ""
-    return f"{number(mean)}, one seed" if half is None else f"{spread(mean, half)} over {seeds} seeds"
+    few = {1: ", one seed", 2: ", two seeds"}
+    return spread(mean, half, low, high) + few.get(seeds, f" over {seeds} seeds")
+
+
+def drawn_of_seeds(seeds: int) -> str:
+    """What a figure draws over so many seeds."""
+    few = {0: "", 1: "one seed, no interval", 2: "two seeds: mean and range, no interval"}
+    return few.get(seeds, f"{seeds} seeds: mean, 95 % interval")
 
 
 def ribbon(xs: Sequence[float], intervals: Sequence[Interval], bounds: Bounds, colour: str) -> Trace:

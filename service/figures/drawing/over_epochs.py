@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from service.analysis import mean_interval
 from service.contract.metrics import EPOCH
 from service.contract.wording.numbers import plural
+from service.figures.drawing.bands import UNBOUNDED, drawn_of_seeds, ends
 from service.figures.drawing.configurations import configurations, finite
 from service.figures.drawing.style import short
 from service.views.trial import TrialView
@@ -55,8 +56,8 @@ def band_of(paths: Sequence[dict[int, float]], spread: Literal["interval", "rang
     for epoch in thinned(sorted(set().union(*paths))):
         values = [path[epoch] for path in paths if epoch in path]
         if spread == "interval":
-            middle, half, _ = mean_interval(values)
-            low, high = (None, None) if middle is None or half is None else (middle - half, middle + half)
+            interval = mean_interval(values)
+            middle, (low, high) = interval.mean, ends(interval, UNBOUNDED) or (None, None)
         else:
             middle = statistics.median(values)
             low, high = (None, None) if len(values) == 1 else (min(values), max(values))
@@ -93,10 +94,8 @@ def spread_words(data: PathsData) -> str:
     """What line and band mean, arm by arm where that differs."""
     words = []
     seeds = [arm.trials for arm in data.arms if arm.spread == "interval" and arm.trials]
-    if seeds and max(seeds) == 1:
-        words.append("one seed, no interval")
-    elif seeds:
-        words.append(f"{max(seeds)} seeds: mean, 95 % interval")
+    if seeds:
+        words.append(drawn_of_seeds(max(seeds)))
     ranged = [arm for arm in data.arms if arm.spread == "range"]
     if len(ranged) == 1 and seeds:
         words.append(f"{ranged[0].name}: median, range of {plural(ranged[0].trials, 'trial')}")

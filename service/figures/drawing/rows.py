@@ -9,6 +9,7 @@ from typing import NamedTuple
 from service.analysis import Interval
 from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
+from service.figures.drawing.bands import ends
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import layout, short
 
@@ -46,21 +47,19 @@ def _traces(row: Row, index: int, below: float, bounds: tuple[float, float]) -> 
     }
     if row.mean.mean is None:
         return [{**common, **dots}]
-    mean, half = row.mean.mean, row.mean.half_width
-    # Few seeds give intervals wider than the metric itself: drawn only as far as it can go.
-    ends = None if half is None else (max(bounds[0], mean - half), min(bounds[1], mean + half))
+    mean, both = row.mean.mean, ends(row.mean, bounds)
     middle = {
         "x": [short(mean)],
         "y": [index],
         **hover([row.hover]),
         "marker": {"color": colour, "symbol": symbol, "size": 9},
     }
-    if ends is not None:
+    if both is not None:
         middle["error_x"] = {
             "type": "data",
             "symmetric": False,
-            "array": [short(ends[1] - mean)],
-            "arrayminus": [short(mean - ends[0])],
+            "array": [short(both[1] - mean)],
+            "arrayminus": [short(mean - both[0])],
             "color": colour,
             "thickness": 1.5,
             "width": 4,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from service.analysis import LEAST_SEEDS
 from service.contract.metrics import EPOCH, described
 from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
@@ -51,12 +52,15 @@ def _number(place: int) -> str:
     return str(place + 1) if place else ""
 
 
+def _spread(arm: ArmPaths, trials: int) -> str:
+    return "95 % interval" if arm.spread == "interval" and trials >= LEAST_SEEDS else "range"
+
+
 def _words(arm: ArmPaths, band: Band) -> list[str]:
     """The hover at each epoch."""
-    spread = "95 % interval" if arm.spread == "interval" else "range"
     return [
         f"epoch {epoch}: {number(middle)}<br>"
-        + ("one trial" if lo is None else f"{spread} {number(lo)} … {number(hi)}, {plural(n, 'trial')}")
+        + ("one trial" if lo is None else f"{_spread(arm, n)} {number(lo)} … {number(hi)}, {plural(n, 'trial')}")
         for epoch, middle, lo, hi, n in zip(*band, strict=True)
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
 from service.figures.drawing.parameters import key_label
 from service.views.selectors import varied_by_arm
@@ -35,9 +36,8 @@ def _joint_label(labels: Sequence[str]) -> str:
     start = "weight of "
     if len(labels) > 1 and all(label.startswith(start) for label in labels):
         return f"weights of {_joint_label([label.removeprefix(start) for label in labels])}"
-    if len(labels) > MOST_NAMED:
-        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
-    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]]))
+    more = len(labels) - MOST_NAMED
+    return listed([*labels[:MOST_NAMED], f"{more} more"] if more > 0 else labels)
 
 
 def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from service.analysis import (
     Axis,
+    Interval,
     Point,
     Trial,
     compare,
@@ -58,8 +59,9 @@ def test_trials_without_a_finite_value_are_no_points() -> None:
 
 
 def test_the_interval_over_seeds_is_students() -> None:
-    assert mean_interval([]) == (None, None, 0)
-    assert mean_interval([3.0]) == (3.0, None, 1)
+    assert mean_interval([]) == Interval(None, None, 0)
+    assert mean_interval([3.0]) == Interval(3.0, None, 1, 3.0, 3.0)
+    assert mean_interval([5.0, 3.0]) == Interval(4.0, None, 2, 3.0, 5.0), "of two seeds both values, no interval"
     interval = mean_interval([1.0, 2.0, 3.0])
     assert interval.mean == 2.0
     assert interval.half_width == pytest.approx(4.302653 / math.sqrt(3), rel=1e-5)

@@ -26,7 +26,7 @@ PLANE = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0)
 
 def test_an_arm_that_equals_the_baseline_reaches_all_of_it() -> None:
     same = paired({0: 1.0, 1: 3.0}, {1: 3.0, 0: 1.0, 2: 9.0})
-    assert same.ratio == Interval(1.0, 0.0, 2) and same.difference == Interval(0.0, 0.0, 2)
+    assert same.ratio == Interval(1.0, None, 2) and same.difference == Interval(0.0, None, 2, 0.0, 0.0)
     assert (same.p_value, same.effect_size) == (None, None)
     words = pair_words(pair(difference=0.0, p=None, adjusted=None, ratio=1.0, effect=None), SECONDS, 1)
     assert (

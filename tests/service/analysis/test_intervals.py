@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from service.analysis import mean_interval, metric_intervals, wilson
+from service.analysis import Interval, mean_interval, metric_intervals, wilson
 
-T_975 = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 29: 2.04523}  # Student, by degrees of freedom
+T_975 = {2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 29: 2.04523}  # Student, by degrees of freedom
 
 
 @pytest.mark.parametrize("df", T_975)
@@ -22,7 +22,7 @@ def test_the_half_width_is_students_quantile_times_the_standard_error(df: int) -
 
 
 def test_seeds_that_agree_have_an_interval_of_no_width() -> None:
-    assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 0.0, 3)
+    assert mean_interval([2.0, 2.0, 2.0]) == Interval(2.0, 0.0, 3, 2.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.analysis import ArmResult, Axis, Interval, Pair, compare, pairs_of
+from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of
 from service.analysis.cost import Reach, Spent
 from service.analysis.fronts import Point
 from service.analysis.paired import LEVEL, Paired
@@ -164,9 +164,13 @@ def test_without_a_result_that_is_said() -> None:
 def test_an_arm_alone_is_told_with_its_interval() -> None:
     one = result("base", 8.0, {0: 8.0})._replace(hypervolume=Interval(8.0, None, 1))
     assert "one seed, no interval" in verdict([one], [], SECONDS, ended=True)
-    both = [result("base"), result("arm", None, {})]
+    two = result("base", 8.0, {0: 7.0, 1: 9.0})._replace(hypervolume=mean_interval([7.0, 9.0]))
+    assert verdict([two], [], SECONDS, ended=True) == (
+        "base has a hypervolume of 7.00 and 9.00, two seeds, both values, no interval."
+    )
+    both = [result("base")._replace(hypervolume=Interval(8.0, 0.5, 3)), result("arm", None, {})]
     words = verdict(both, [], SECONDS, ended=False)
-    assert words.startswith("So far: base has a hypervolume of 8.0") and "mean ± 95 % over 2 seeds" in words
+    assert words.startswith("So far: base has a hypervolume of 8.0") and "mean ± 95 % interval over 3 seeds" in words
     assert words.endswith("The other arm has no result yet.")
     three = [*both, result("c", None, {})]
     assert verdict(three, [], SECONDS, ended=True).endswith("The other arms have no result.")

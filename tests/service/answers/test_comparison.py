@@ -11,13 +11,14 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analysis import Axis, Point, baseline_of, compare, pairs_of
+from service.analysis import Axis, Interval, Point, baseline_of, compare, pairs_of
 from service.analysis.compared import compared
 from service.analysis.cost import Spent, cost_curve, cost_to_reach
 from service.analysis.paired import holm, paired
 from service.analysis.verdict import verdict
 from service.answers.comparison import comparison_answer
 from service.contract.study.parsing import check_study
+from service.contract.wire.answers.comparison import OverSeeds
 from service.contract.wire.events import StudyState
 from service.store.protocol import Logged, StudyRow
 from service.views.fold import StudyView
@@ -54,10 +55,25 @@ def test_only_seeds_that_both_have_are_paired() -> None:
     assert (found.difference.mean, found.difference.seeds) == (0.0, 2)
 
 
-def test_one_seed_or_equal_differences_have_no_test() -> None:
+def test_few_seeds_or_equal_differences_have_no_test() -> None:
     assert paired({0: 1.0}, {0: 2.0})[2:] == (None, None)
-    assert paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 3.0})[2:] == (None, None)
-    assert paired({}, {0: 1.0}).difference == (None, None, 0)
+    assert paired({0: 1.0, 1: 2.0, 2: 3.0}, {0: 2.0, 1: 3.0, 2: 4.0})[2:] == (None, None)
+    assert paired({}, {0: 1.0}).difference == Interval(None, None, 0)
+
+
+def test_two_seeds_are_two_values_with_neither_interval_nor_test_nor_size() -> None:
+    found = paired({0: 11.0, 1: 13.0}, {0: 10.0, 1: 10.0})
+    assert found.difference == Interval(2.0, None, 2, 1.0, 3.0)
+    assert found.ratio == Interval(1.2, None, 2)
+    assert (found.p_value, found.effect_size) == (None, None), "a g of 18 was drawn from two seeds"
+
+
+def test_a_ratio_whose_interval_is_wider_than_itself_is_none() -> None:
+    wild = paired({0: 1.0, 1: 9.0, 2: 2.0}, {0: 5.0, 1: 0.5, 2: 4.0})
+    assert wild.difference.half_width is not None and wild.p_value is not None
+    assert wild.ratio == Interval(None, None, 3), "126 % ± 300"
+    calm = paired({0: 4.0, 1: 0.6, 2: 4.0}, {0: 5.0, 1: 0.5, 2: 4.0})
+    assert calm.ratio.mean == pytest.approx(8.6 / 9.5)
 
 
 def test_rounding_is_no_difference() -> None:
@@ -65,15 +81,10 @@ def test_rounding_is_no_difference() -> None:
     assert (found.difference.mean, found.p_value) == (0.0, None)
 
 
-def test_two_seeds_have_a_test_but_no_corrected_effect() -> None:
-    found = paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 2.5})
-    assert found.p_value is not None and found.effect_size is None
-
-
 def test_the_ratio_is_that_of_the_means() -> None:
-    found = paired({0: 1.0, 1: 2.0}, {0: 2.0, 1: 4.0})
-    assert found.ratio.mean == 0.5
-    assert found.ratio.half_width == pytest.approx((found.difference.half_width or 0) / 3)
+    found = paired({0: 1.5, 1: 2.0, 2: 2.5}, {0: 3.0, 1: 4.0, 2: 5.0})
+    assert found.ratio.mean == 0.5 and found.difference.half_width is not None
+    assert found.ratio.half_width == pytest.approx(found.difference.half_width / 4)
     almost_nothing = paired({0: 9.0, 1: 0.02}, {0: 10.0, 1: 0.001})
     assert almost_nothing.ratio.mean == pytest.approx(9.02 / 10.001), "one seed near nothing does not decide it"
     assert paired({0: 1.0}, {0: 0.0}).ratio.mean is None
@@ -113,9 +124,11 @@ def test_a_grid_has_no_order_of_its_own() -> None:
 
 
 def test_the_band_of_a_cost_curve_is_over_seeds() -> None:
-    curve = cost_curve([spent(0, 1.0, 2, 1), spent(1, 3.0, 2, 2)], AXES, ordered=False)
-    assert (curve.mean, curve.seconds, curve.trials) == ([12.0], [2.0], [1])
-    assert curve.high == [pytest.approx(12 + 12.706204736 * 4)] and curve.low == [0.0]
+    two = [spent(0, 1.0, 2, 1), spent(1, 3.0, 2, 2)]
+    curve = cost_curve([*two, spent(2, 2.0, 2, 3)], AXES, ordered=False)
+    assert (curve.mean, curve.seconds, curve.trials) == ([16.0], [2.0], [1])
+    assert curve.high == [pytest.approx(16 + 4.302652730 * 8 / math.sqrt(3))] and curve.low == [0.0]
+    assert cost_curve(two, AXES, ordered=False).high == [None], "two seeds have no band"
 
 
 def test_nothing_spent_is_no_curve() -> None:
@@ -195,8 +208,15 @@ def test_one_seed_has_no_interval_and_no_test() -> None:
 
 
 def test_differences_that_do_not_vary_are_not_tested() -> None:
-    assert "(equal in each of 2 seeds)" in said({"manual β": [1.0, 2.0], "MIB": [1.0, 2.0]})
-    assert "the same difference in each: no test" in said({"manual β": [1.0, 2.0], "MIB": [0.5, 1.5]})
+    assert "(equal in each of 3 seeds)" in said({"manual β": [1.0, 2.0, 3.0], "MIB": [1.0, 2.0, 3.0]})
+    assert "the same difference in each: no test" in said({"manual β": [1.0, 2.0, 3.0], "MIB": [0.5, 1.5, 2.5]})
+
+
+def test_of_two_seeds_both_differences_are_told_and_nothing_is_tested() -> None:
+    words = said({"manual β": [1.0, 2.0], "MIB": [1.5, 1.75]})
+    assert words.startswith("MIB reaches 108 % of manual β’s hypervolume with 10 % of its training time")
+    assert "(−2.00 and +4.00, two seeds: no interval, no test)" in words and "±" not in words and "p " not in words
+    assert "(equal in both, two seeds: no interval, no test)" in said({"manual β": [1.0, 2.0], "MIB": [1.0, 2.0]})
 
 
 def test_nothing_is_tested_before_all_trials_have_ended() -> None:
@@ -308,6 +328,10 @@ def test_studies_of_different_data_are_shown_but_not_compared() -> None:
     assert [arm.hypervolume.mean for arm in answer.arms] == [30.0] * 4
 
 
+def over(interval: OverSeeds) -> Interval:
+    return Interval(interval.mean, interval.half_width, interval.seeds, interval.low, interval.high)
+
+
 def test_an_overlay_reports_what_any_of_its_studies_does() -> None:
     attacked = view_of(evaluation={"attacks": [{"name": "pgd"}]})
     estimated = view_of(evaluation={"estimators": ["infonce", "mine"]})
@@ -351,7 +375,7 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
     assert len(answer.arms) == 3 and len(answer.pairs) == 2
     for arm, known in zip(answer.arms, comparison.arms, strict=True):
         result, volume = known.result, arm.hypervolume
-        assert (volume.mean, volume.half_width, volume.seeds) == result.hypervolume
+        assert over(volume) == result.hypervolume
         assert volume.all_seeds == result.hypervolume_all_seeds != volume.mean
         assert volume.by_seed == {str(seed): value for seed, value in result.by_seed.items()}
         assert (arm.best, arm.front_share, arm.on_front) == (result.best, result.front_share, result.on_front)
@@ -362,10 +386,10 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
     for pair, by in zip(answer.pairs, comparison.pairs, strict=True):
         test, reach = by.paired, by.reach
         assert (pair.arm, pair.baseline, pair.shown, pair.whole) == (by.arm, by.baseline, by.shown, by.whole)
-        assert (pair.ratio.mean, pair.ratio.half_width, pair.ratio.seeds) == test.ratio
-        assert (pair.difference.mean, pair.difference.half_width, pair.difference.seeds) == test.difference
+        assert over(pair.ratio) == test.ratio
+        assert over(pair.difference) == test.difference
         assert (pair.p_value, pair.p_adjusted, pair.effect_size) == (test.p_value, by.p_adjusted, test.effect_size)
-        assert (pair.reach.seconds.mean, pair.reach.seconds.half_width, pair.reach.seconds.seeds) == reach.seconds
+        assert over(pair.reach.seconds) == reach.seconds
         assert (pair.reach.trials, pair.reach.reached, pair.reach.of) == (reach.trials, reach.reached, reach.of)
         assert (pair.words, pair.seeds) == (comparison.words(by), 3)
     assert any(pair.p_adjusted != pair.p_value for pair in answer.pairs)

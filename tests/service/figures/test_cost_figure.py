@@ -29,8 +29,8 @@ def test_an_arm_with_one_trial_per_seed_is_a_place() -> None:
     grid, mib = cost_data(compared(), None).arms
     assert grid.place is None and mib.place is not None
     cost, volume = mib.place
-    assert (cost.mean, cost.seeds, volume.mean, volume.half_width) == (2, 2, 33, 0)
-    assert cost.half_width == pytest.approx(12.706204736), "the standard error of 1 and 3 seconds is 1"
+    assert (cost.mean, cost.seeds, volume.mean, volume.half_width) == (2, 2, 33, None)
+    assert (cost.low, cost.high, cost.half_width) == (1, 3, None), "two seeds are two values, no interval"
 
 
 def test_a_grid_is_a_curve_over_seconds_or_trials() -> None:
@@ -164,5 +164,5 @@ def test_the_bar_of_a_dotted_line_is_at_its_end() -> None:
         ended(view, trial, seconds, 10, y)
     (reach,) = cost_data(view, None).reached
     dotted = next(t for t in draw_cost(cost_data(view, None), "r")["data"] if t.get("line", {}).get("dash") == "dot")
-    assert reach.cost.half_width and dotted["x"][1] == pytest.approx(reach.cost.mean, rel=1e-3)
-    assert dotted["error_x"]["array"] == [0.0, pytest.approx(reach.cost.half_width, rel=1e-3)]
+    assert reach.cost.mean and reach.cost.high and dotted["x"][1] == pytest.approx(reach.cost.mean, rel=1e-3)
+    assert dotted["error_x"]["array"] == [0.0, pytest.approx(reach.cost.high - reach.cost.mean, rel=1e-3)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from service.contract.wire.errors import InvalidInput
@@ -11,7 +13,7 @@ from service.figures.generalization_gap import draw_gap, gap_data
 from service.figures.learning_curves import controls, curves_data, draw_curves, figure
 from tests.service.studies import MANUAL, MIB, accuracy, bottleneck_of, play, study_of
 
-T_95_TWO = 12.706204736
+T_95_THREE = 4.302652730  # Student's t, two degrees of freedom
 NONE = {"name": "none", "problem": {"name": "bottleneck", "rate": "none"}, "weighting": {"name": "fixed", "beta": 0.0}}
 GRID = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
 
@@ -24,16 +26,17 @@ def gap(rate: float | None, value: float, clean: float = 0.9) -> list[dict[str, 
 
 
 def test_a_curve_is_that_of_the_best_configuration_mean_over_seeds() -> None:
-    view = bottleneck_of(GRID)
-    for trial, values in zip(view.trials, ((0.1, 0.5), (0.1, 0.5), (0.2, 0.6), (0.4, 0.8)), strict=True):
+    view = bottleneck_of(GRID, seeds=(0, 1, 2))
+    low, high = [(0.1, 0.5)] * 3, [(0.2, 0.6), (0.3, 0.7), (0.4, 0.8)]
+    for trial, values in zip(view.trials, low + high, strict=True):
         play(view, trial, accuracy(*values))
     data = curves_data(view, None, None)
     band = data.test.arms[0].bands["accuracy"]
-    assert (band.epochs, band.trials) == ([1, 2], [2, 2]) and band.middle == pytest.approx([0.3, 0.7])
-    assert band.high[0] == pytest.approx(0.3 + 0.1 * T_95_TWO, rel=1e-3)
+    assert (band.epochs, band.trials) == ([1, 2], [3, 3]) and band.middle == pytest.approx([0.3, 0.7])
+    assert band.high[0] == pytest.approx(0.3 + 0.1 * T_95_THREE / math.sqrt(3), rel=1e-3)
     assert data.chosen
     shade = draw_curves(data, "r")["data"][0]
-    assert min(shade["y"]) == 0 and max(shade["y"]) == 1, "the interval is drawn as far as an accuracy goes"
+    assert min(shade["y"]) == pytest.approx(0.3 - 0.1 * T_95_THREE / math.sqrt(3), rel=1e-2)
 
 
 def test_the_best_of_a_metric_to_minimise_is_the_least() -> None:
@@ -98,18 +101,18 @@ def test_the_gap_is_shown_against_the_rate_per_trial_and_configuration() -> None
         play(view, trial, gap(rate, value))
     first, second = gap_data(view).arms[0].configurations
     assert (first.label, first.rate.mean) == ("β 0.01", 11) and first.gap.mean == pytest.approx(0.2)
-    assert first.rate.half_width == pytest.approx(T_95_TWO) and first.gap.half_width == pytest.approx(0.1 * T_95_TWO)
+    assert (first.rate.low, first.rate.high, first.gap.low, first.gap.high) == (10, 12, 0.1, 0.3)
     assert [(dot.trial, dot.rate, dot.gap) for dot in second.dots] == [(t, 4, 0) for t in [*view.trials][2:]]
     drawn = draw_gap(gap_data(view), "r")
     assert drawn["layout"]["meta"]["summary"] == "Train minus test accuracy: manual β 0 to 0.200."
     single, means = drawn["data"]
     assert single["customdata"] == [*view.trials] and (means["x"], means["y"]) == ([11, 4], [0.2, 0])
-    assert means["error_y"]["array"] == [pytest.approx(0.8), 0], "a gap is at most 1"
+    assert means["error_y"]["array"] == [pytest.approx(0.1), 0], "two seeds: their range"
 
 
 def test_many_configurations_have_no_bars_and_the_subtitle_says_so() -> None:
     grid = {"from": 0.01, "to": 1.0, "count": 41, "scale": "log"}
-    view = bottleneck_of({"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": grid}}})
+    view = bottleneck_of({"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": grid}}}, seeds=(0, 1, 2))
     for trial in view.trials:
         play(view, trial, gap(5.0, 0.1))
     drawn = draw_gap(gap_data(view), "r")

@@ -23,7 +23,7 @@ from service.figures.pareto_front import draw_front
 from service.figures.weight_paths import weights_data
 from tests.service.studies import FIXED, accuracy, play, study_of, weights
 
-T_95_TWO = 12.706204736  # Student's t, one degree of freedom
+T_95_THREE = 4.302652730  # Student's t, two degrees of freedom
 
 
 # Which figures a study has
@@ -51,17 +51,17 @@ def test_an_accuracy_is_one_of_the_test_split() -> None:
 
 
 def test_a_weight_path_is_the_mean_over_seeds_with_its_interval() -> None:
-    view = study_of()
-    first, second = view.trials
-    play(view, first, weights(1.0, 2.0))
-    play(view, second, weights(3.0, 2.0))
+    view = study_of(seeds=(0, 1, 2))
+    for trial, weight in zip(view.trials, (1.0, 2.0, 3.0), strict=True):
+        play(view, trial, weights(weight, 2.0))
     data = weights_data(view)
     band = data.arms[0].bands["weight_right"]
     assert data.metrics == ["weight_left", "weight_right"] and data.arms[0].spread == "interval"
-    assert (band.epochs, band.middle, band.trials) == ([1, 2], [2.0, 2.0], [2, 2])
-    assert band.high == pytest.approx([2 + T_95_TWO, 2.0], rel=1e-3)  # the standard error of 1 and 3 is 1
-    assert band.low == pytest.approx([2 - T_95_TWO, 2.0], rel=1e-3)
-    assert spread_words(data) == "2 seeds: mean, 95 % interval"
+    assert (band.epochs, band.middle, band.trials) == ([1, 2], [2.0, 2.0], [3, 3])
+    half = T_95_THREE / math.sqrt(3)  # the standard deviation of 1, 2 and 3 is 1
+    assert band.high == pytest.approx([2 + half, 2.0], rel=1e-3)
+    assert band.low == pytest.approx([2 - half, 2.0], rel=1e-3)
+    assert spread_words(data) == "3 seeds: mean, 95 % interval"
 
 
 def test_one_seed_has_a_path_and_no_interval() -> None:
@@ -151,14 +151,14 @@ def test_balance_is_shown_per_layer_of_the_arms_that_report_it() -> None:
 
 
 def test_accuracy_is_the_mean_over_seeds_with_its_interval() -> None:
-    view = study_of()
-    first, second = view.trials
-    play(view, first, accuracy(0.1, 0.8))
-    play(view, second, accuracy(0.1, 0.9))
+    view = study_of(seeds=(0, 1, 2))
+    last = dict(zip(view.trials, (0.8, 0.85, 0.9), strict=True))
+    for trial, value in last.items():
+        play(view, trial, accuracy(0.1, value))
     arm = accuracy_data(view, None).arms[0]
     assert arm.mean.mean == pytest.approx(0.85)
-    assert arm.mean.half_width == pytest.approx(0.05 * T_95_TWO)
-    assert (arm.values, arm.of, arm.label) == ({first: 0.8, second: 0.9}, 1, "")
+    assert arm.mean.half_width == pytest.approx(0.05 * T_95_THREE / math.sqrt(3))
+    assert (arm.values, arm.of, arm.label) == (last, 1, "")
 
 
 def test_a_grid_is_shown_by_its_best_configuration() -> None:
@@ -223,7 +223,7 @@ def test_convergence_is_the_first_epoch_at_the_threshold() -> None:
     play(view, second, accuracy(0.5, None, 0.7, 0.8))
     arm = convergence_data(view, "0.8", None).arms[0]
     assert arm.reached == {first: 2, second: 4}
-    assert arm.mean.mean == 3 and arm.mean.half_width == pytest.approx(T_95_TWO)
+    assert (arm.mean.mean, arm.mean.half_width, arm.mean.low, arm.mean.high) == (3, None, 2, 4)
     assert remark(arm) == ""
 
 
@@ -287,7 +287,7 @@ def test_a_front_of_two_accuracies_is_stepped_towards_what_both_reach() -> None:
     arm = data.arms[0]
     assert [point.values for point in arm.front] == [(0.6, 0.8), (0.7, 0.7), (0.9, 0.5)]
     assert [point.values for point in arm.dominated] == [(0.6, 0.6)]
-    assert arm.hypervolume == pytest.approx(0.6 * 0.8 + 0.1 * 0.7 + 0.2 * 0.5)
+    assert arm.hypervolume == pytest.approx((0.9 * 0.5 + 0.6 * 0.8 + 0.7 * 0.7 + 0.6 * 0.6) / 4), "mean over seeds"
     stepped = next(trace for trace in draw_front(data, "r")["data"] if trace["mode"] == "lines+markers")
     assert stepped["line"]["shape"] == "vh", "left of (0.7, 0.7) the front has its height: down first, then across"
     assert data.truth == []

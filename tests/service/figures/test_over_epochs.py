@@ -52,7 +52,7 @@ def test_an_arm_of_one_configuration_spreads_over_seeds_and_a_grid_over_its_rang
     grid, mib = paths_data(view, ["accuracy"]).arms
     assert (grid.spread, grid.trials, mib.spread, mib.trials) == ("range", 6, "interval", 2)
     assert spread_words(paths_data(view, ["accuracy"])) == (
-        "2 seeds: mean, 95 % interval · manual β: median, range of 6 trials"
+        "two seeds: mean and range, no interval · manual β: median, range of 6 trials"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from service.contract.wire.errors import InvalidInput
@@ -11,7 +13,7 @@ from service.figures.drawing.parameters import key_label, numeric_keys
 from service.figures.figure import Asked
 from tests.service.studies import FIXED, MANUAL, MIB, accuracy, bottleneck_of, event, play, study_of, tell
 
-T_95_TWO = 12.706204736  # Student's t, one degree of freedom
+HALF = 0.05 * 4.302652730 / math.sqrt(3)  # of 0.8, 0.85 and 0.9: Student's t of two degrees of freedom
 SEARCH = {
     "name": "tuned",
     "weighting": {"name": "fixed", "beta": {"range": {"from": 1e-4, "to": 1.0, "scale": "log"}}},
@@ -20,14 +22,14 @@ SEARCH = {
 
 
 def test_the_metric_at_each_value_is_the_mean_over_seeds_with_its_interval() -> None:
-    view = bottleneck_of(MANUAL)
-    for trial, value in zip(view.trials, (0.8, 0.9, 0.7, 0.7), strict=False):
+    view = bottleneck_of(MANUAL, seeds=(0, 1, 2))
+    for trial, value in zip(view.trials, (0.8, 0.9, 0.85, 0.7, 0.7), strict=False):
         play(view, trial, accuracy(value))
     data = sensitivity_data(view, None, None)
     low, middle = data.arms[0].levels
     assert (data.key, data.axis.metric) == ("weighting.beta", "accuracy")
     assert (low.value, middle.value) == (0.01, 0.1)
-    assert low.metric.mean == pytest.approx(0.85) and low.metric.half_width == pytest.approx(0.05 * T_95_TWO)
+    assert low.metric.mean == pytest.approx(0.85) and low.metric.half_width == pytest.approx(HALF)
     assert middle.metric.mean == pytest.approx(0.7) and middle.metric.seeds == 2
 
 
@@ -44,7 +46,7 @@ def test_an_arm_without_the_number_is_a_band_of_its_best_configuration() -> None
     drawn = draw_sensitivity(sensitivity_data(view, None, None), "r")
     assert drawn["layout"]["meta"]["summary"] == "accuracy at best: manual β 0.500 at β 0.01; MIB 0.800."
     band = next(trace for trace in drawn["data"] if trace.get("fill"))
-    assert band["y"] == [0.0, 0.0, 1.0, 1.0], "0.8 ± 1.27 is drawn as far as an accuracy goes"
+    assert band["y"] == [0.7, 0.7, 0.9, 0.9], "two seeds: their range"
 
 
 TARGET = {"name": "target", "weighting": {"name": "target-rate", "rate_bits": {"grid": [2.0, 8.0]}}}
@@ -125,7 +127,7 @@ def test_seeds_are_averaged_over_the_other_numbers_first() -> None:
     data = sensitivity_data(view, None, None)
     level = data.arms[0].levels[0]
     assert level.metric.seeds == 2 and level.metric.mean == pytest.approx(0.65)
-    assert level.metric.half_width == pytest.approx(0.05 * T_95_TWO), "the spread is that of seeds: 0.6 and 0.7"
+    assert (level.metric.low, level.metric.high) == pytest.approx((0.6, 0.7)), "the spread is that of seeds"
     assert data.others and "mean over the other parameters" in draw_sensitivity(data, "r")["layout"]["meta"]["subtitle"]
 
 
@@ -146,12 +148,12 @@ def test_trials_of_a_search_are_points_of_their_own() -> None:
 
 def test_many_values_have_an_area_in_place_of_bars() -> None:
     grid = {"from": 0.01, "to": 1.0, "count": 41, "scale": "log"}
-    view = bottleneck_of({"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": grid}}})
+    view = bottleneck_of({"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": grid}}}, seeds=(0, 1, 2))
     for trial, planned in view.trials.items():
         play(view, trial, accuracy(0.5 + 0.01 * planned.planned.seed))
     area, single, means = draw_sensitivity(sensitivity_data(view, None, None), "r")["data"]
     assert area["fill"] == "toself" and len(area["x"]) == 82 and means["error_y"] == {"visible": False}
-    assert area["y"][0] == pytest.approx(0.505 - 0.005 * T_95_TWO, rel=1e-3)
+    assert area["y"][0] == pytest.approx(0.51 - HALF / 5, rel=1e-3)
     assert len(means["x"]) == 41 and single["customdata"] == [*view.trials]
 
 

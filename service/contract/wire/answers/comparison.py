@@ -18,8 +18,10 @@ class OverSeeds(Answer):
     """A mean over seeds with its 95 % interval."""
 
     mean: Annotated[float | None, Field(description="null without a seed")]
-    half_width: Annotated[float | None, Field(description="of the 95 % Student t interval; null with one seed")]
+    half_width: Annotated[float | None, Field(description="of the 95 % Student t interval; null below three seeds")]
     seeds: Annotated[int, Field(description="how many it is taken over")]
+    low: Annotated[float | None, Field(description="the least value of a seed; null where no seed has one of its own")]
+    high: Annotated[float | None, Field(description="the largest, likewise; of two seeds these are both values")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,8 +39,8 @@ class CostSoFar(Answer):
     seconds: Annotated[list[float], Field(description="of training")]
     trials: Annotated[list[int], Field(description="that were trained")]
     mean: Annotated[list[float], Field(description="hypervolume there, mean over seeds")]
-    low: Annotated[list[float | None], Field(description="lower end of its 95 % interval; null with one seed")]
-    high: Annotated[list[float | None], Field(description="upper end of its 95 % interval; null with one seed")]
+    low: Annotated[list[float | None], Field(description="lower end of its 95 % interval; null below three seeds")]
+    high: Annotated[list[float | None], Field(description="upper end of its 95 % interval; null below three seeds")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,10 +86,14 @@ class ComparedPair(Answer):
     arm: Annotated[str, Field(description="its name")]
     baseline: Annotated[str, Field(description="the name of the arm it is measured against")]
     seeds: Annotated[int, Field(description="seeds that both have")]
-    ratio: Annotated[OverSeeds, Field(description="of the mean hypervolumes, arm to baseline")]
+    ratio: Annotated[
+        OverSeeds,
+        Field(description="of the mean hypervolumes, arm to baseline; null where its interval is wider than itself"),
+    ]
     difference: Annotated[OverSeeds, Field(description="of the hypervolumes, arm minus baseline")]
     p_value: Annotated[
-        float | None, Field(description="of the two-sided paired t-test; null where nothing can be tested yet")
+        float | None,
+        Field(description="of the two-sided paired t-test; null below three seeds, and until both have all trials"),
     ]
     p_adjusted: Annotated[float | None, Field(description="the same by Holm's method, over all pairs of the study")]
     effect_size: Annotated[float | None, Field(description="Hedges' g; null below three seeds")]

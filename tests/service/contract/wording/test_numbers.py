@@ -29,7 +29,19 @@ def test_values_are_written_as_the_table_says(function: str, given: list[Any], t
 
 def test_the_table_has_rows_for_every_function() -> None:
     assert {function: len(rows) >= 9 for function, rows in TABLE.items()} == dict.fromkeys(
-        ("number", "setting", "spread", "whole", "percent", "percent_spread", "left", "duration", "plural"), True
+        (
+            "number",
+            "setting",
+            "spread",
+            "whole",
+            "percent",
+            "percent_spread",
+            "left",
+            "duration",
+            "plural",
+            "over_seeds",
+        ),
+        True,
     )
 
 
@@ -39,6 +51,24 @@ def test_what_is_no_number_is_a_dash(function: str, value: float) -> None:
     assert getattr(numbers, function)(value) == "–"
     assert numbers.spread(value, 1.0) == "–"
     assert numbers.spread(1.0, value) == "1.00"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (0.004, "under 1 % of"),
+        (0.17, "17 % of"),
+        (0.999, "100 % of"),
+        (1.0, "100 % of"),
+        (1.04, "100 % of"),
+        (1.05, "1.1 times"),
+        (2.34, "2.3 times"),
+        (21.28, "21 times"),
+        (1234.0, "1,200 times"),
+    ],
+)
+def test_a_part_is_a_percentage_and_a_multiple_is_told_in_times(ratio: float, words: str) -> None:
+    assert numbers.part(ratio) == words
 
 
 @given(finite)
