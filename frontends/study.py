@@ -119,7 +119,7 @@ class Study:
         return notebook_figure(self._get(f"/figures/{figure['name']}", **params), figure["title"])
 
     def export(self, format: str = "csv", table: str = "trials") -> bytes:
-        """The trials or the reports as csv or parquet, or everything as json."""
+        """The trials or the reports as csv or parquet, the comparison as latex, or everything as json."""
         return self._client.send("GET", self._path + "/export", {"format": format, "table": table}).content
 
     def trials_frame(self, table: str = "trials") -> pd.DataFrame:

@@ -23,6 +23,7 @@ class Format(StrEnum):
     PARQUET = "parquet"
     OPTUNA = "optuna"
     BIBTEX = "bibtex"
+    LATEX = "latex"
 
 
 class TableName(StrEnum):
@@ -30,7 +31,13 @@ class TableName(StrEnum):
     REPORTS = "reports"
 
 
-BY_SUFFIX = {".json": Format.JSON, ".parquet": Format.PARQUET, ".db": Format.OPTUNA, ".bib": Format.BIBTEX}
+BY_SUFFIX = {
+    ".json": Format.JSON,
+    ".parquet": Format.PARQUET,
+    ".db": Format.OPTUNA,
+    ".bib": Format.BIBTEX,
+    ".tex": Format.LATEX,
+}
 ONLY_FILES = (Format.PARQUET, Format.OPTUNA)
 STUDY_ID = re.compile(r"s[0-9a-f]{10}")
 
@@ -102,7 +109,7 @@ def export(
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the results: tables (csv, parquet), everything (json), the papers (bibtex), an Optuna storage (optuna)."""
+    """Write the results: tables (csv, parquet), the comparison (latex), everything (json), papers (bibtex), optuna."""
     with Client(url, token) as client:
         study, path = target(client, first, file)
         usual = Format.JSON if as_json and path is None else Format.CSV

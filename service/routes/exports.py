@@ -10,9 +10,11 @@ import orjson
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
+from service.analysis.compared import compared
 from service.answers.whole import whole
 from service.contract.wire.answers.exports import MethodsAnswer, WholeStudy
 from service.exports.formats import csv_pieces, parquet_bytes
+from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
 from service.exports.report import Titled, report
@@ -27,20 +29,26 @@ from service.web.openapi import FILE, TEXT, Route, answers
 
 router = APIRouter(tags=["exports"], route_class=Route)
 
-Format = Annotated[Literal["csv", "json", "parquet"], asks("json has everything, the others one table")]
+Format = Annotated[
+    Literal["csv", "json", "parquet", "latex"], asks("json has everything, latex the comparison, the others one table")
+]
 Table = Annotated[TableName, asks("a row per trial, or per report")]
-PARQUET = "application/vnd.apache.parquet"
+PARQUET, LATEX = "application/vnd.apache.parquet", "text/x-tex"
 
 
 @router.get(
     "/studies/{study_id}/export",
     response_class=Response,
-    responses=answers({"text/csv": TEXT, PARQUET: FILE}, json=WholeStudy),
+    responses=answers({"text/csv": TEXT, LATEX: TEXT, PARQUET: FILE}, json=WholeStudy),
 )
 def export_study(study_id: StudyId, parts: PartsOf, format: Format = "csv", table: Table = "trials") -> Response:
-    """A table as CSV or Parquet, a row per trial or per report; as JSON everything at once."""
+    """A table as CSV or Parquet, a row per trial or per report; the arms side by side as LaTeX; everything as JSON."""
     with parts.views.read(study_id) as view:
         stem = file_stem(view.study.name, study_id)
+        if format == "latex":
+            text = latex_table(compared(view), view.study.name)
+            headers = _named(f"{stem}-comparison.tex")
+            return Response(text, media_type=f"{LATEX}; charset=utf-8", headers=headers)
         everything = whole(view) if format == "json" else None
         rows = table_of(view, table)
     if everything is not None:

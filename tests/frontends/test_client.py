@@ -71,6 +71,7 @@ def test_trials_and_reports_are_data_frames(study: Study) -> None:
     assert frame["i_xz_bits"].tolist() == [10.0, 9.0, 8.0, 7.0, 6.0, 5.0] and frame["on_front"].all()
     reports = study.trials_frame("reports")
     assert reports["epoch"].tolist() == [3] * 6 and "state" not in reports
+    assert b"\\toprule" in study.export("latex")
     assert pd.read_csv(io.BytesIO(study.export()))["trial"].tolist() == frame["trial"].tolist()
 
 

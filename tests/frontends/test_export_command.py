@@ -86,6 +86,7 @@ BEGINNINGS = {
     "x.parquet": b"PAR1",
     "x.db": b"SQLite format 3",
     "x.bib": b"@misc{",
+    "table.tex": b"% Paretoscope ",
 }
 
 

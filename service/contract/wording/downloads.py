@@ -23,5 +23,6 @@ DOWNLOADS = (
     Download(title="Trials as CSV", address="export?format=csv"),
     Download(title="Reports as CSV", address="export?format=csv&table=reports"),
     Download(title="Trials as Parquet", address="export?format=parquet"),
+    Download(title="Comparison as LaTeX", address="export?format=latex"),
     Download(title="Everything as JSON", address="export?format=json"),
 )

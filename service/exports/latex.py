@@ -1,0 +1,117 @@
+"""The arms side by side as a LaTeX table, for booktabs."""
+
+from __future__ import annotations
+
+import re
+
+from service.analysis import Interval, Pair
+from service.analysis.compared import ArmCompared, Comparison
+from service.contract.metrics import SECONDS, described
+from service.contract.wording.numbers import MINUS, NONE, number, over_seeds, p_value, setting, spread
+from service.exports.version import VERSION
+
+# A row that begins with [ or * would be read as an argument of the \\ or the rule before it.
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{character: f"{{{character}}}" for character in "[]*"},
+}
+GREEK = "α alpha β beta γ gamma δ delta ε varepsilon η eta θ theta κ kappa λ lambda μ mu ρ rho σ sigma τ tau φ varphi"
+GREEK += " χ chi ψ psi ω omega Δ Delta Σ Sigma Φ Phi Ω Omega"
+LETTERS = dict(zip(GREEK.split()[::2], GREEK.split()[1::2], strict=True))
+SIGNS = {"±": "pm", "×": "times", "·": "cdot", "≤": "leq", "≥": "geq"}
+MATHS = {sign: f"$\\{name}$" for sign, name in (LETTERS | SIGNS).items()} | {MINUS: "$-$"}
+TO_LATEX = str.maketrans(SPECIAL | MATHS)
+
+
+def escaped(text: str) -> str:
+    """A user's words as LaTeX prints them: no character is a command, and no line ends early."""
+    return " ".join(text.split()).translate(TO_LATEX)
+
+
+def in_maths(text: str) -> str:
+    """A number, or several with words between them: `32.9 ± 12.1` is `$32.9 \\pm 12.1$`."""
+    if text == NONE:
+        return "--"
+    number_of = r"−?\d[\d,]*(?:\.\d+)?(?:e−?\d+)?"
+    return re.sub(rf"[+]?{number_of}(?: ± {number_of})?", lambda match: f"${_digits(match[0])}$", text)
+
+
+def _digits(text: str) -> str:
+    powers = re.sub(r"e(−?\d+)", r" \\times 10^{\1}", text)
+    return powers.replace(",", "{,}").replace("±", r"\pm").replace(MINUS, "-")
+
+
+def _over_seeds(interval: Interval) -> str:
+    return in_maths(spread(interval.mean, interval.half_width, interval.low, interval.high))
+
+
+def _p(pair: Pair | None) -> str:
+    """`$0.0067$`, `$< 0.001$`."""
+    if pair is None or pair.p_adjusted is None:
+        return "--"
+    return f"${p_value(pair.p_adjusted).removeprefix('p ').removeprefix('= ')}$"
+
+
+def _row(arm: ArmCompared, pair: Pair | None, best: list[str]) -> str:
+    result = arm.result
+    cells = [
+        escaped(arm.name),
+        f"{arm.counts.finished}/{arm.counts.planned}",
+        _over_seeds(result.hypervolume),
+        "--" if pair is None else _over_seeds(pair.paired.difference),
+        _p(pair),
+        *(in_maths(number(result.best[metric])) for metric in best),
+        in_maths(number(100 * result.front_share)),
+        in_maths(number(arm.training_seconds)),
+    ]
+    return " & ".join(cells) + r" \\"
+
+
+def _caption(comparison: Comparison, name: str) -> str:
+    seeds = sorted({arm.result.hypervolume.seeds for arm in comparison.arms})
+    uneven = f" ($n$ from {seeds[0]} to {seeds[-1]} by arm)" if len(seeds) > 1 else ""
+    point = ", ".join(f"{described(axis.metric).title} {setting(axis.reference)}" for axis in comparison.objectives)
+    against = (
+        f" Difference: to {escaped(comparison.baseline)}, seed by seed; $p$: paired $t$-test, Holm's method."
+        if comparison.pairs and comparison.baseline
+        else ""
+    )
+    return (
+        f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
+        f"from the reference point {escaped(point)}.{against} Lost without it: the part of the joint hypervolume that "
+        "only this arm attains."
+    )
+
+
+def latex_table(comparison: Comparison, name: str) -> str:
+    """A row per arm: hypervolume and its difference to the baseline as mean ± 95 % half width, best values, cost."""
+    best = list(comparison.arms[0].result.best)
+    pairs = {pair.arm: pair for pair in comparison.pairs}
+    heads = ["Arm", "Trials", "Hypervolume", "Difference", "$p$"]
+    heads += [escaped(f"Best {described(metric).title}") for metric in best]
+    heads += [r"Lost without it {[}\%{]}", escaped(f"Training time [{described(SECONDS).unit}]")]
+    return "\n".join(
+        [
+            rf"% Paretoscope {VERSION}, study {comparison.study}. Needs \usepackage{{booktabs}}.",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_caption(comparison, name)}}}",
+            rf"\label{{tab:{comparison.study}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            r"\toprule",
+            " & ".join(heads) + r" \\",
+            r"\midrule",
+            *(_row(arm, pairs.get(arm.name), best) for arm in comparison.arms),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )

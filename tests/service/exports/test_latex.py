@@ -1,0 +1,100 @@
+"""The comparison as LaTeX: every cell by value, and names that are commands to LaTeX."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from service.analysis.compared import compared
+from service.exports.latex import escaped, in_maths, latex_table
+from service.views.fold import StudyView
+from tests.service.studies import MIB, bottleneck_of, play
+
+GRID = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
+
+
+def finished(*arms: dict[str, object], seeds: int = 3) -> StudyView:
+    """Rates of 12 bits: hypervolumes are 20 times the bits of label, 1.0, 1.1, … for the arms' seeds."""
+    view = bottleneck_of(*(arms or (GRID, MIB)), seeds=range(seeds))
+    for trial_id, trial in view.trials.items():
+        gain = (1.0 if trial.planned.arm == "MIB" else 2.0) + 0.1 * trial.planned.seed**2
+        play(view, trial_id, [{"seconds": 2.5, "i_xz_bits": 12.0, "i_zy_bits": gain, "accuracy": 0.5}])
+    return view
+
+
+def rows_of(table: str) -> list[list[str]]:
+    body = table.partition("\\toprule\n")[2].partition("\\bottomrule")[0]
+    lines = [line for line in body.splitlines() if line != "\\midrule"]
+    assert all(line.endswith(" \\\\") for line in lines)
+    return [line.removesuffix(" \\\\").split(" & ") for line in lines]
+
+
+def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
+    heads, grid, mib = rows_of(latex_table(compared(finished()), "s"))
+    assert heads == [
+        *("Arm", "Trials", "Hypervolume", "Difference", "$p$"),
+        *("Best I(X;Z) {[}bits{]}", "Best I(Z;Y) {[}bits{]}", "Best accuracy"),
+        *(r"Lost without it {[}\%{]}", "Training time {[}s{]}"),
+    ]
+    # Of 40, 42 and 48: the mean is 43.3, the standard deviation 4.16, Student's t 4.30.
+    assert grid[:5] == [r"manual $\beta$", "6/6", r"$43.3 \pm 10.3$", "--", "--"]
+    assert grid[5:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
+    assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", r"$-20.0 \pm 0.0$", "--"], "the same difference is not tested"
+    assert mib[8:] == ["$0$", "$7.50$"]
+
+
+def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
+    table = latex_table(compared(finished()), "β & co")
+    (caption,) = re.findall(r"\\caption\{(.*)\}\n", table)
+    assert caption.startswith(r"$\beta$ \& co. Hypervolume: mean $\pm$ 95 \% interval over 3 seeds, $n = 3$, from the ")
+    assert "reference point I(X;Z) {[}bits{]} 32, I(Z;Y) {[}bits{]} 0." in caption
+    assert r"Difference: to manual $\beta$, seed by seed; $p$: paired $t$-test, Holm's method." in caption
+    assert table.count("{") == table.count("}") and "\\usepackage{booktabs}" in table.splitlines()[0]
+    assert "\\begin{tabular}{lrrrrrrrrr}" in table
+
+
+def test_two_seeds_are_two_values_and_n_is_two() -> None:
+    table = latex_table(compared(finished(seeds=2)), "s")
+    _, grid, mib = rows_of(table)
+    assert (grid[2], mib[3], mib[4]) == ("$40.0$ and $42.0$", "$-20.0$", "--")
+    assert "two seeds, both values, no interval, $n = 2$" in table
+
+
+def test_a_study_without_a_result_is_a_table_of_dashes() -> None:
+    _, grid, mib = rows_of(latex_table(compared(bottleneck_of(GRID, MIB)), "s"))
+    assert grid[2:8] == mib[2:8] == ["--"] * 6
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [
+        ("50 % & more", r"50 \% \& more"),
+        (r"\input{secret}", r"\textbackslash{}input\{secret\}"),
+        ("a_b^c~d#e$f", r"a\_b\textasciicircum{}c\textasciitilde{}d\#e\$f"),
+        ("[2pt] first", "{[}2pt{]} first"),
+        ("* starred", "{*} starred"),
+        ("a\n\nb\t% c", r"a b \% c"),
+        ("<β|μ>", r"\textless{}$\beta$\textbar{}$\mu$\textgreater{}"),
+        ("−1 ± 2", r"$-$1 $\pm$ 2"),
+        ("naïve Bäume 木", "naïve Bäume 木"),
+    ],
+)
+def test_no_character_of_a_name_is_a_command(name: str, latex: str) -> None:
+    assert escaped(name) == latex
+    (_, row) = rows_of(latex_table(compared(finished({**MIB, "name": name})), "s"))
+    assert row[0] == latex
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("–", "--"),
+        ("1,230 ± 13", r"$1{,}230 \pm 13$"),
+        ("1.23e−5", r"$1.23 \times 10^{-5}$"),
+        ("−1.00 and 2.00", "$-1.00$ and $2.00$"),
+        ("1.00e6 ± 20,000", r"$1.00 \times 10^{6} \pm 20{,}000$"),
+    ],
+)
+def test_numbers_are_mathematics(text: str, latex: str) -> None:
+    assert in_maths(text) == latex
