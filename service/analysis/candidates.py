@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from service.analysis.cost import Spent
 from service.analysis.fronts import Axis, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
 from service.analysis.intervals import mean_interval
+from service.analysis.place import Placed
 from service.contract.wire.errors import Detail, InvalidInput
 from service.views.selectors import lost_seeds
 from service.views.view import View
@@ -59,6 +60,12 @@ def mean_hypervolumes(view: View, axes: Sequence[Axis]) -> dict[str, float | Non
         volumes = hypervolume_by_seed(own, view.study.seeds, axes, [seed for name, seed in lost if name == arm.name])
         means[arm.name] = mean_interval(list(volumes.values())).mean
     return means
+
+
+def placed(view: View, axes: Sequence[Axis]) -> list[Placed]:
+    """Trials with what chooses them, what is claimed of them, and their settings."""
+    points = points_of(candidates(view), axes)
+    return [Placed(point, point, view.trials[point.trial].planned.config) for point in points]
 
 
 def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:

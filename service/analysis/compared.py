@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from service.analysis.candidates import candidates, objectives, spent_by_arm
+import numpy as np
+
+from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
+from service.analysis.candidates import candidates, objectives, placed, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
-from service.analysis.fronts import Axis
+from service.analysis.fronts import Axis, Point, turned
 from service.analysis.identical import identical_arms
-from service.analysis.verdict import identical_words, pair_words, verdict
+from service.analysis.place import Placed
+from service.analysis.place_words import Rival
+from service.analysis.truth import exact_curve
+from service.analysis.verdict import identical_words, rival_words, verdict
 from service.contract.methods.weightings import BY_HAND
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.views.selectors import Counts, counts, lost_seeds, training_seconds
+from service.views.selectors import Counts, counts, lost_seeds, training_seconds, varied_by_arm
 from service.views.view import View
 
 DIFFERENT = "These studies were measured on different data: their arms are shown side by side, not compared."
@@ -23,6 +29,7 @@ class ArmCompared(NamedTuple):
     """One arm: its result, and what it cost."""
 
     result: ArmResult
+    place: ArmPlace
     automatic: bool  # finds its weights by itself
     counts: Counts
     training_seconds: float  # of all its trials
@@ -47,12 +54,7 @@ class Comparison(NamedTuple):
     pairs: list[Pair]
     identical: list[list[str]]  # arms that did the same in every seed
 
-    def words(self, pair: Pair) -> str:
-        """What is shown of one arm against the baseline, in a sentence."""
-        if any({pair.arm, pair.baseline} <= set(group) for group in self.identical):
-            return identical_words([pair.arm, pair.baseline])
-        seconds = {arm.name: arm.training_seconds for arm in self.arms}
-        return pair_words(pair, seconds, len(self.pairs))
+    words: dict[str, str]  # of each pair, by its arm: what is shown, in a sentence
 
 
 def compared(view: View) -> Comparison:
@@ -62,28 +64,44 @@ def compared(view: View) -> Comparison:
 
 def _compare(view: View) -> Comparison:
     study, axes = view.study, objectives(view)
-    results = compare(candidates(view), [arm.name for arm in study.arms], study.seeds, axes, lost_seeds(view))
+    lost = lost_seeds(view)
+    results = compare(candidates(view), [arm.name for arm in study.arms], study.seeds, axes, lost)
     by_arm = {arm.name: counts(view, arm.name) for arm in study.arms}
     by_hand = [arm.name for arm in study.arms if arm.weighting.name in BY_HAND]
     searched = searched_keys(study)
     spent, seconds = spent_by_arm(view, axes), training_seconds(view)
     curves = cost_curves(spent, axes, searched)
-    baseline = baseline_of(results, {name: each.planned for name, each in by_arm.items()}, by_hand)
+    planned = {name: each.planned for name, each in by_arm.items()}
+    baseline = baseline_of(results, planned, by_hand, study.baseline)
     whole = [name for name, each in by_arm.items() if each.finished + each.failed == each.planned]
     # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
     pairs = pairs_of(results, baseline, spent, axes, searched, whole) if view.alike else []
     identical = identical_arms(candidates(view), whole) if view.alike else []
-    words = verdict(results, pairs, seconds, view.state.is_ended()) if view.alike else DIFFERENT
+    places = _places(view, axes, baseline if view.alike else None, whole)
+    rivals = [
+        Rival(
+            pair,
+            places[pair.arm],
+            places[pair.baseline],
+            curves[pair.arm],
+            curves[pair.baseline],
+            sum(arm == pair.arm for arm, _ in lost),
+        )
+        for pair in pairs
+    ]
+    awaited = study.baseline if baseline is None else None
+    said = verdict(results, rivals, axes, seconds, view.state.is_ended(), awaited) if view.alike else DIFFERENT
     return Comparison(
         study=view.id,
         state=view.state,
         seeds=len(study.seeds),
         objectives=axes,
         baseline=baseline,
-        verdict=" ".join([words, *(f"{identical_words(group)}." for group in identical)]),
+        verdict=" ".join([said, *(f"{identical_words(group)}." for group in identical)]),
         arms=[
             ArmCompared(
                 result=result,
+                place=places[result.name],
                 automatic=result.name not in by_hand,
                 counts=by_arm[result.name],
                 training_seconds=seconds[result.name],
@@ -94,4 +112,34 @@ def _compare(view: View) -> Comparison:
         ],
         pairs=pairs,
         identical=identical,
+        words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
     )
+
+
+def _words(rival: Rival, axes: list[Axis], seconds: dict[str, float], tests: int, identical: list[list[str]]) -> str:
+    """What is shown of one arm against the baseline, in a sentence."""
+    both = [rival.pair.arm, rival.pair.baseline]
+    if any(set(both) <= set(group) for group in identical):
+        return identical_words(both)
+    return rival_words(rival, axes, seconds, tests)
+
+
+def _places(view: View, axes: list[Axis], baseline: str | None, whole: list[str]) -> dict[str, ArmPlace]:
+    trials, arms = placed(view, axes), [arm.name for arm in view.study.arms]
+    varied_by = varied_by_arm(view)
+    drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study)}
+    varied = [] if baseline is None else sorted(varied_by[baseline])
+    exact = _exact_front(view, axes, trials) if view.alike else None
+    return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact)
+
+
+def _exact_front(view: View, axes: list[Axis], trials: list[Placed]) -> ExactFront | None:
+    metrics = [axis.metric for axis in axes]
+    if not trials:
+        return None
+    most = dict(zip(metrics, np.max([trial.claimed.values for trial in trials], axis=0).tolist(), strict=True))
+    curve = exact_curve(view.study, metrics, most)
+    if curve is None:
+        return None
+    points = [Point("", "", 0, place) for place in zip(curve.x, curve.y, strict=True)]
+    return ExactFront(curve.label, turned(points, axes))

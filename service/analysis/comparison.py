@@ -82,9 +82,14 @@ def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str,
     return best
 
 
-def baseline_of(results: Sequence[ArmResult], planned: Mapping[str, int], by_hand: Collection[str]) -> str | None:
-    """The arm others are measured against: weighted by hand if one is, most trials, then the largest hypervolume."""
+def baseline_of(
+    results: Sequence[ArmResult], planned: Mapping[str, int], by_hand: Collection[str], named: str | None = None
+) -> str | None:
+    """The arm others are measured against: the one the study names; else weighted by hand if one is, most trials, then
+    the largest hypervolume. None before it has a result."""
     known = [result for result in results if result.hypervolume.mean]
+    if named is not None:
+        return named if any(result.name == named for result in known) else None
     chosen = [result for result in known if result.name in by_hand] or known
     if not chosen:
         return None

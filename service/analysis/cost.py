@@ -88,6 +88,21 @@ def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> C
     return curve
 
 
+class Bought(NamedTuple):
+    """What an arm has for some seconds of training per seed: trials, and the share of its whole hypervolume."""
+
+    trials: int
+    share: float
+
+
+def bought(curve: CostCurve, seconds: float) -> Bought | None:
+    """None where the curve knows no hypervolume."""
+    if not curve.mean or curve.mean[-1] <= 0:
+        return None
+    paid = [i for i, price in enumerate(curve.seconds) if price <= seconds * (1 + 1e-9)]
+    return Bought(curve.trials[paid[-1]], curve.mean[paid[-1]] / curve.mean[-1]) if paid else Bought(0, 0.0)
+
+
 def _until(
     group: Sequence[Spent], order: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]
 ) -> tuple[float, int]:

@@ -51,7 +51,7 @@ def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
     return points
 
 
-def _matrix(points: Sequence[Point], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:
+def turned(points: Sequence[Point], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:
     """All axes turned so that less is better. [N, d]"""
     signs = np.array([1.0 if axis.goal == "minimize" else -1.0 for axis in axes])
     values = np.array([point.values for point in points], dtype=float).reshape(len(points), len(axes))
@@ -62,7 +62,7 @@ def nondominated(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
     """The front, sorted along the first axis; equal points all belong to it."""
     if not points:
         return []
-    keep = moocore.is_nondominated(_matrix(points, axes), keep_weakly=True)
+    keep = moocore.is_nondominated(turned(points, axes), keep_weakly=True)
     return sorted((p for p, kept in zip(points, keep, strict=True) if kept), key=lambda p: p.values)
 
 
@@ -73,8 +73,8 @@ def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float | None:
         return None
     if not points:
         return 0.0
-    turned = [value if axis.goal == "minimize" else -value for value, axis in zip(reference, axes, strict=True)]
-    return float(moocore.hypervolume(_matrix(points, axes), ref=turned))
+    corner = [value if axis.goal == "minimize" else -value for value, axis in zip(reference, axes, strict=True)]
+    return float(moocore.hypervolume(turned(points, axes), ref=corner))
 
 
 def hypervolume_by_seed(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from service.contract.methods.data import Cifar10, Data, Digits, FashionMnist, Gaussian, Mnist, Svhn
@@ -81,9 +82,10 @@ def label_entropy(data: Data) -> float | None:
     return entropy_of(counts) if whole or balanced else None
 
 
-def _gaussian(data: Gaussian, most: float) -> Curve:
+@lru_cache(maxsize=64)  # a quarter of a second; figures and comparison ask for the same one
+def _gaussian(correlations: tuple[float, ...], most: float) -> Curve:
     rates = [most * i / STEPS for i in range(STEPS + 1)]
-    return Curve("exact curve", rates, [gaussian_at_rate(data.correlations, r) if r else 0.0 for r in rates])
+    return Curve("exact curve", rates, [gaussian_at_rate(correlations, r) if r else 0.0 for r in rates])
 
 
 def _labels(data: ToyData, most: float) -> Curve:
@@ -120,5 +122,15 @@ def curves(study: Study, x: str, y: str, most: float) -> list[Curve]:
     if y != I_ZY or not _bounds_rate(x):
         return []
     if isinstance(study.data, Gaussian):
-        return [_gaussian(study.data, most)]
+        return [_gaussian(tuple(study.data.correlations), most)]
     return [_labels(study.data, most)] if isinstance(study.data, ToyData) else []
+
+
+def exact_curve(study: Study, metrics: Sequence[str], most: Mapping[str, float]) -> Curve | None:
+    """The one curve of two metrics, x the first of them, up to their largest values; none where several are known."""
+    if len(metrics) != 2:
+        return None
+    x, y = metrics
+    known = curves(study, x, y, most[x])
+    known += [Curve(label, ys, xs) for label, xs, ys in curves(study, y, x, most[y])]
+    return known[0] if len(known) == 1 else None

@@ -1,4 +1,4 @@
-"""One honest sentence about the arms, and a second one about cost: for page, terminal and report alike."""
+"""What a study shows, in a few sentences: for page, terminal and report alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
+from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
+from service.analysis.place_words import STANDINGS, Rival, cost_words, front_words, where_words
 from service.contract.wording.numbers import (
     duration,
     number,
@@ -93,8 +95,33 @@ def _alone(result: ArmResult, others: int, ended: bool) -> str:
     return f"{result.name} has a hypervolume of {size}, {over_seeds(volume.seeds)}.{silent}"
 
 
-def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mapping[str, float], ended: bool) -> str:
-    """About the arm that comes closest to the baseline or beats it by most; the others are counted."""
+def rival_words(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> str:
+    """What is shown of one arm against the baseline; its hypervolume only where it draws a front of its own."""
+    on_front = front_words(rival, axes, tests)
+    return f"{on_front}; {pair_words(rival.pair, seconds, tests)}" if rival.place.draws_front else on_front
+
+
+def _sentences(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> list[str]:
+    """Is it on the front? Where? What did it cost, and what would the grid have for that?"""
+    on_front = f"{front_words(rival, axes, tests)}."
+    where = where_words(rival, axes)
+    if rival.place.draws_front:
+        return [on_front, where, f"{pair_words(rival.pair, seconds, tests)}.", reach_words(rival.pair)]
+    return [on_front, where, cost_words(rival)]
+
+
+def verdict(
+    results: Sequence[ArmResult],
+    rivals: Sequence[Rival],
+    axes: Sequence[Axis],
+    seconds: Mapping[str, float],
+    ended: bool,
+    awaited: str | None = None,
+) -> str:
+    """About the arm that does best by its distance to the baseline's front; the others are counted.
+
+    `awaited` is the baseline that the study names, while it has no result.
+    """
     known = [result for result in results if result.hypervolume.mean]
     start = "" if ended else "So far: "
     if not known:
@@ -102,20 +129,28 @@ def verdict(results: Sequence[ArmResult], pairs: Sequence[Pair], seconds: Mappin
         if tried:
             return f"{start}No trial lies within the reference point: no hypervolume."
         return "No trial produced a result." if ended else "No results yet."
-    if not pairs:
+    if awaited is not None:
+        return (
+            f"{start}{awaited}, the baseline, has no result{'' if ended else ' yet'}: there is no front to measure by."
+        )
+    if not rivals:
         return start + _alone(known[0], len(results) - 1, ended)
-    best = max(pairs, key=_lead)
-    sentences = [start + pair_words(best, seconds, len(pairs)) + ".", reach_words(best)]
-    rest = [pair for pair in pairs if pair is not best]
-    if rest:
-        more = sum(pair.shown and _lead(pair) > 0 for pair in rest)
-        less = sum(pair.shown and _lead(pair) < 0 for pair in rest)
-        counted = [(more, "more"), (less, "less"), (len(rest) - more - less, "no difference shown")]
-        words = ", ".join(f"{count} {what}" for count, what in counted if count)
-        sentences.append(f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}.")
-    return " ".join(filter(None, sentences))
+    best = max(rivals, key=_lead)
+    first, *others = _sentences(best, axes, seconds, len(rivals))
+    return " ".join(filter(None, [start + first, *others, _counted([r for r in rivals if r is not best])]))
 
 
-def _lead(pair: Pair) -> float:
-    mean = pair.paired.difference.mean
-    return -math.inf if mean is None else mean
+def _counted(rest: Sequence[Rival]) -> str:
+    if not rest:
+        return ""
+    standings = [rival.place.standing for rival in rest]
+    counted = [(standings.count(standing), words) for standing, words in STANDINGS.items()]
+    words = ", ".join(f"{count} {what}" for count, what in counted if count)
+    return f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
+
+
+def _lead(rival: Rival) -> tuple[float, float, float]:
+    """By what is sure, then by the line, then by hypervolume."""
+    distance, volume = rival.place.place.distance, rival.pair.paired.difference.mean
+    sure, line, more = (-math.inf if m is None else m for m in (distance.sure.mean, distance.line.mean, volume))
+    return sure, line, more

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from service.analysis import Pair
+from service.analysis import Interval, Pair
+from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
+from service.analysis.place import ExactPlace, Spread
 from service.contract.wire.answers.comparison import (
+    AgainstExactFront,
+    AgainstFront,
     ComparedArm,
     ComparedPair,
     ComparisonAnswer,
@@ -19,28 +23,44 @@ from service.contract.wording.palette import arm_style
 from service.views.view import View
 
 
-def _pair(pair: Pair, words: str) -> ComparedPair:
+def _over_seeds(interval: Interval) -> OverSeeds:
+    return OverSeeds(**interval._asdict())
+
+
+def _against_front(spread: Spread) -> AgainstFront:
+    return AgainstFront(**spread.sure._asdict(), step=_over_seeds(spread.step), line=_over_seeds(spread.line))
+
+
+def _exact(exact: ExactPlace | None) -> AgainstExactFront | None:
+    if exact is None:
+        return None
+    matched = {metric: _over_seeds(gap) for metric, gap in exact.matched.items()}
+    return AgainstExactFront(label=exact.label, distance=_over_seeds(exact.distance), matched=matched)
+
+
+def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
     test, reach = pair.paired, pair.reach
     return ComparedPair(
         arm=pair.arm,
         baseline=pair.baseline,
         seeds=test.difference.seeds,
-        ratio=OverSeeds(**test.ratio._asdict()),
-        difference=OverSeeds(**test.difference._asdict()),
+        ratio=_over_seeds(test.ratio),
+        difference=_over_seeds(test.difference),
         p_value=test.p_value,
         p_adjusted=pair.p_adjusted,
         effect_size=test.effect_size,
         shown=pair.shown,
         whole=pair.whole,
+        standing=place.standing,
+        distance_p_value=place.test.p_value,
+        distance_p_adjusted=place.p_adjusted,
         words=words,
-        reach=CostToReach(
-            seconds=OverSeeds(**reach.seconds._asdict()), trials=reach.trials, reached=reach.reached, of=reach.of
-        ),
+        reach=CostToReach(seconds=_over_seeds(reach.seconds), trials=reach.trials, reached=reach.reached, of=reach.of),
     )
 
 
 def _arm(arm: ArmCompared, index: int) -> ComparedArm:
-    result = arm.result
+    result, place = arm.result, arm.place.place
     colour, symbol = arm_style(index)
     return ComparedArm(
         name=result.name,
@@ -56,6 +76,15 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
             all_seeds=result.hypervolume_all_seeds,
             by_seed={str(seed): volume for seed, volume in result.by_seed.items()},
         ),
+        epsilon=arm.place.indicators.epsilon,
+        igd_plus=arm.place.indicators.igd_plus,
+        distance=_against_front(place.distance),
+        matched={metric: _against_front(gap) for metric, gap in place.matched.items()},
+        dominated=place.dominated,
+        beyond=place.beyond,
+        amounts_to=place.amounts_to,
+        exact=_exact(arm.place.exact),
+        draws_front=arm.place.draws_front,
         training_seconds=arm.training_seconds,
         trained_trials=arm.trained_trials,
         cost=CostSoFar(**arm.cost._asdict()),
@@ -64,6 +93,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
 
 def comparison_answer(view: View) -> ComparisonAnswer:
     comparison = compared(view)
+    places = {arm.name: arm.place for arm in comparison.arms}
     return ComparisonAnswer(
         study=comparison.study,
         state=comparison.state,
@@ -72,5 +102,5 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],
-        pairs=[_pair(pair, comparison.words(pair)) for pair in comparison.pairs],
+        pairs=[_pair(pair, places[pair.arm], comparison.words[pair.arm]) for pair in comparison.pairs],
     )

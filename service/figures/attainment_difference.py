@@ -35,12 +35,12 @@ class DifferenceData(NamedTuple):
 
 
 def default_arms(study: Study) -> tuple[str, str]:
-    """The arm weighted by hand that has the most trials, against the first automatic one; else the first two."""
+    """The named baseline, or the arm by hand with most trials, against the first automatic one; else the first two."""
     names = [arm.name for arm in study.arms]
     by_hand = [arm.name for arm in study.arms if arm.weighting.name in BY_HAND]
     automatic = [name for name in names if name not in by_hand]
     planned = count_trials(study)
-    first = max(by_hand, key=lambda name: planned[name]) if by_hand else names[0]
+    first = study.baseline or (max(by_hand, key=lambda name: planned[name]) if by_hand else names[0])
     second = next((name for name in (*automatic, *names) if name != first), first)
     return first, second
 

@@ -11,6 +11,7 @@ from service.contract.methods.searches import OptunaSearch
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import (
@@ -31,7 +32,6 @@ from service.figures.drawing.parameters import (
     finds_beta,
     found_words,
     is_number,
-    key_label,
     numeric_keys,
     value_of,
 )

@@ -16,7 +16,7 @@ SEPARATOR = "/"  # between study and trial in the id of a trial of an overlay
 class Overlay:
     """A view made of views: arms are called `study · arm`, trials `study/trial`.
 
-    Objectives and reference point are the first study's.
+    Objectives, reference point and baseline are the first study's.
     """
 
     def __init__(self, views: Sequence[View]) -> None:
@@ -55,7 +55,7 @@ def _names(views: Sequence[View]) -> list[str]:
 
 
 def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
-    """The study that reports most, with the arms and seeds of all and the objectives of the first.
+    """The study that reports most, with the arms and seeds of all, the objectives and the baseline of the first.
 
     Nobody submitted it, so it is not checked: it may have more arms than a study may.
     """
@@ -76,5 +76,12 @@ def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
         for arm in study.arms
     ]
     seeds = list(dict.fromkeys(seed for study in studies for seed in study.seeds))
-    update = {"name": " and ".join(names), "arms": arms, "seeds": seeds, "objectives": studies[0].objectives}
+    baseline = studies[0].baseline
+    update = {
+        "name": " and ".join(names),
+        "arms": arms,
+        "seeds": seeds,
+        "objectives": studies[0].objectives,
+        "baseline": None if baseline is None else _arm(names[0], baseline),
+    }
     return richest.model_copy(update=update)

@@ -24,6 +24,7 @@ def broken(study: Study) -> list[Detail]:
     return [
         *_objectives(study),
         *_tasks(study),
+        *_baseline(study),
         *_labels(study),
         *_evaluation(study),
         *_latent_map(study),
@@ -85,6 +86,13 @@ def _absent(data: Data) -> dict[str, str]:
         "rotation": "" if isinstance(data, Images) else "only images can be turned",
     }
     return {task: why for task, why in reasons.items() if why}
+
+
+def _baseline(study: Study) -> Iterator[Detail]:
+    names = [arm.name for arm in study.arms]
+    if study.baseline is not None and study.baseline not in names:
+        rule = f"{study.baseline!r} is not an arm of this study, whose arms are {', '.join(map(repr, names))}"
+        yield Detail(path="baseline", message=rule)
 
 
 def _labels(study: Study) -> Iterator[Detail]:

@@ -220,6 +220,10 @@ class Study(Strict):
         max_length=4,
         description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
     )
+    baseline: str | None = Field(
+        None,
+        description="the arm that others are measured against; none: weighted by hand if one is, with the most trials",
+    )
     selection: Literal["validation", "test"] = Field(
         "validation",
         description="the split whose values choose (the front, best values, a search's next trial); values of the test "

@@ -11,11 +11,11 @@ from service.contract.metrics import WEIGHT
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.parts import Part, parts_of
 from service.contract.study.study import Arm, Study
+from service.contract.wording.keys import WEIGHTS
 from service.figures.drawing.style import short
 from service.views.trial import TrialView
 
 BETA = "weighting.beta"
-WEIGHTS = "weighting.weights."
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -72,13 +72,6 @@ def found_words(arms: Sequence[str]) -> str:
         if arms
         else ""
     )
-
-
-def key_label(key: str) -> str:
-    """`β`, `weight of info`, `learning rate`."""
-    if key.startswith(WEIGHTS):
-        return f"weight of {key.removeprefix(WEIGHTS)}"
-    return key.rpartition(".")[2].replace("_", " ").replace("beta", "β")
 
 
 def varies(study: Study) -> bool:

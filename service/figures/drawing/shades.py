@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from service.contract.wire.plotly import Trace
-from service.figures.drawing.parameters import BETA, is_number, key_label
+from service.contract.wording.keys import key_label
+from service.figures.drawing.parameters import BETA, is_number
 from service.views.selectors import varied_by_arm
 from service.views.view import View
 

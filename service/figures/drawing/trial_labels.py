@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from service.contract.wording.keys import key_label
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
-from service.figures.drawing.parameters import key_label
 from service.views.selectors import varied_by_arm
 from service.views.view import View
 

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from service.analysis import Axis, Point, Trial, compare, metric_intervals
+from service.analysis.arm_places import ArmPlace
 from service.analysis.attainment import surfaces, worst_corner
 from service.analysis.candidates import objectives, spent_by_arm
 from service.analysis.cost import Reach
+from service.analysis.indicators import Indicators
 from service.analysis.intervals import Interval
 from service.analysis.paired import paired
+from service.analysis.place import NOWHERE
 from service.analysis.trial_table import known_keys, ordered
 from service.analysis.variance import explained, levels_of
-from service.analysis.verdict import pair_words, reach_words, verdict
+from service.analysis.verdict import pair_words, reach_words
 from service.contract.wire.errors import InvalidInput
-from tests.service.analysis.test_verdict import SECONDS, pair, results
+from tests.service.analysis.test_verdict import SECONDS, pair, place, rival, said
 from tests.service.studies import MANUAL, MIB, bottleneck_of, play
 
 PLANE = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0))
@@ -60,10 +63,10 @@ def test_one_and_a_half_trials_are_two() -> None:
 
 
 def test_an_arm_without_a_common_seed_is_not_the_best() -> None:
-    apart = pair(arm="b", seeds=0, p=None, adjusted=None, ratio=None)
-    none = apart._replace(paired=apart.paired._replace(difference=Interval(None, None, 0)))
-    words = verdict(results("arm", "b"), [none, pair(-1.0)], SECONDS, ended=True)
-    assert words.startswith("arm reaches less: ") and words.endswith("The other arm: no difference shown.")
+    apart = rival(ArmPlace(NOWHERE, None, Indicators(None, None), False, pair(seeds=0).paired, None, True), "b")
+    words = said(apart, rival(place(-0.3, p=0.001)))
+    assert words.startswith("arm lies below base’s front") and words.endswith("The other arm: not placed.")
+    assert said(apart).startswith("b and base have no seed in common yet.")
 
 
 def test_a_best_value_may_be_0() -> None:

@@ -7,12 +7,17 @@ from typing import Any
 import pytest
 
 from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of
-from service.analysis.cost import Reach, Spent
+from service.analysis.arm_places import ArmPlace
+from service.analysis.cost import CostCurve, Reach, Spent
 from service.analysis.fronts import Point
+from service.analysis.indicators import Indicators
 from service.analysis.paired import LEVEL, Paired
+from service.analysis.place import ExactPlace, Place, Spread
+from service.analysis.place_words import Rival
 from service.analysis.verdict import pair_words, reach_words, verdict
 
 SECONDS = {"base": 200.0, "arm": 50.0, "b": 20.0, "c": 20.0, "d": 20.0, "e": 20.0}
+AXES = (Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0))
 NO_REACH = Reach(Interval(None, None, 0), None, 0, 0)
 
 
@@ -102,83 +107,197 @@ def test_what_the_baseline_spends_is_said_with_its_seeds_and_trials() -> None:
     assert words(0, 0, None, None) == ""
 
 
-# The whole verdict
+# Is it on the front? Where? What did it cost?
 
 
-def test_the_best_arm_is_told_and_the_others_are_counted_only_where_something_is_shown() -> None:
-    pairs = [
-        pair(-3.0, adjusted=0.01, arm="b"),
-        pair(0.5, adjusted=0.2, arm="arm"),
-        pair(-1.0, adjusted=0.3, arm="c"),
-        pair(-2.0, adjusted=0.06, arm="d"),
-        pair(0.4, adjusted=0.5, arm="e"),
-    ]
-    words = verdict(results("arm", "b", "c", "d", "e"), pairs, SECONDS, ended=True)
-    assert words.startswith("No difference shown between arm and base: ")
-    assert words.endswith("Of 4 other arms: 1 less, 3 no difference shown.")
-    assert "Holm over 5 arms" in words
+def spread(mean: float | None, half: float | None = 0.01, seeds: int = 3) -> Spread:
+    both = Interval(mean, half, seeds)
+    return Spread(both, both, both)
 
 
-def test_more_and_less_are_told_apart() -> None:
-    pairs = [
-        pair(5.0, adjusted=0.01, arm="arm"),
-        pair(2.0, adjusted=0.01, arm="b"),
-        pair(-2.0, adjusted=0.01, arm="c"),
-        pair(1.0, adjusted=0.01, arm="d"),
-    ]
-    words = verdict(results("arm", "b", "c", "d"), pairs, SECONDS, ended=True)
-    assert words.startswith("arm reaches more: ")
-    assert words.endswith("Of 3 other arms: 2 more, 1 less.")
+def place(
+    distance: float | None = 0.0,
+    half: float | None = 0.01,
+    p: float | None = None,
+    seeds: int = 3,
+    gap: tuple[float, float] | None = (0.1, -0.05),
+    whole: bool = True,
+    draws: bool = False,
+    beyond: float = 0.0,
+    amounts: dict[str, float] | None = None,
+    exact: float | None = None,
+) -> ArmPlace:
+    """An arm so far from the front, with these gaps in I(Z;Y) to its step and its line."""
+    told = {}
+    if gap is not None:
+        step, line = (Interval(each, 0.02 if seeds > 2 else None, seeds) for each in gap)
+        told = {"i_zy_bits": Spread(step, step, line)}
+    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {})
+    gaps = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
+    known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), gaps)
+    test = Paired(Interval(None, None, 0), own.distance.sure, p, None)
+    return ArmPlace(own, known, Indicators(None, None), draws, test, p, whole)
+
+
+def curve(trials: int, seconds: float) -> CostCurve:
+    """A hypervolume that grows with every trial."""
+    counts = list(range(1, trials + 1))
+    nothing: list[float | None] = [None] * trials
+    return CostCurve([seconds * n for n in counts], counts, [n / trials for n in counts], nothing, nothing)
+
+
+BASE = place(draws=True)
+
+
+def rival(own: ArmPlace, arm: str = "arm", base: ArmPlace = BASE, lost: int = 0, **by_volume: Any) -> Rival:
+    return Rival(pair(arm=arm, **by_volume), own, base, curve(1, 2.0), curve(12, 1.0), lost)
+
+
+def said(*rivals: Rival, ended: bool = True) -> str:
+    return verdict(results(*(each.pair.arm for each in rivals)), rivals, AXES, SECONDS, ended)
+
+
+def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> None:
+    assert said(rival(place(amounts={"weighting.beta": 0.0123}))) == (
+        "arm lies on base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits of I(Z;Y) more than its steps and "
+        "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (in each of 3 seeds). "
+        "It lands where β ≈ 0.0123 lands. "
+        "It took 1 training per seed (2.0 s); base took 12 (12 s), and for that money has 17 % of its hypervolume, "
+        "after 2 trials."
+    )
+
+
+def test_a_point_is_never_said_to_reach_a_share_of_a_grids_hypervolume() -> None:
+    words = said(rival(place(-0.3, p=0.001, gap=(-0.4, -0.6)), ratio=0.49))
+    assert "49 %" not in words and "reaches" not in words
+    own_front = said(rival(place(-0.3, p=0.001, gap=(-0.4, -0.6), draws=True), ratio=0.49))
+    assert (
+        "arm lies below base’s front" in own_front and "arm reaches less: 49 % ± 2 of base’s hypervolume" in own_front
+    )
+
+
+def test_below_is_told_by_the_step_and_above_by_the_line_each_with_its_test() -> None:
+    assert said(rival(place(-0.12, 0.03, p=0.004, gap=(-0.4, -0.6)))).startswith(
+        "arm lies below base’s front: at the same I(X;Z) it has 0.400 ± 0.020 bits of I(Z;Y) less than its steps "
+        "(distance −0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, p = 0.0040)."
+    )
+    assert said(rival(place(0.12, 0.03, p=0.004, gap=(0.6, 0.4)))).startswith(
+        "arm lies above base’s front: at the same I(X;Z) it has 0.400 ± 0.020 bits of I(Z;Y) more than the straight "
+        "lines between its trials (distance 0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, p = 0.0040)."
+    )
+
+
+def test_what_a_test_does_not_show_is_not_claimed() -> None:
+    assert said(rival(place(-0.12, 0.3, p=0.3))).startswith("arm is not shown to lie off base’s front: ")
+    assert said(rival(place(0.001, 0.3, p=0.9))).startswith("arm is not shown to lie off base’s front: ")
+
+
+def test_one_seed_or_trials_under_way_have_no_test() -> None:
+    assert "(distance −0.120 of the objectives’ ranges, one seed: no interval, no test)" in said(
+        rival(place(-0.12, None, seeds=1))
+    )
+    under_way = said(rival(place(-0.12, whole=False)), ended=False)
+    assert (
+        under_way.startswith("So far: arm lies below base’s front")
+        and "not all trials have ended: no test" in under_way
+    )
+    assert "It took" not in under_way, "what the baseline has for the same is not known yet"
+
+
+def test_what_the_grid_does_not_reach_is_not_judged() -> None:
+    words = said(rival(place(None, None, seeds=0, gap=None, beyond=1.0)))
+    assert words.startswith("arm lies beyond the reach of base’s front, better than all of it in one objective")
+    assert "25 % of its front lies where base does not reach" in said(rival(place(beyond=0.25)))
+
+
+def test_against_a_single_point_there_is_no_front_to_be_on() -> None:
+    point = place(draws=False)
+    assert said(rival(place(-0.3, p=0.01), base=point)).startswith("arm is worse than base (distance −0.300 ± 0.010")
+    assert said(rival(place(None, None, beyond=1.0), base=point)).startswith(
+        "arm and base are different trade-offs: neither is better in both"
+    )
+
+
+def test_seeds_that_were_lost_are_said() -> None:
+    assert "; all its trials failed or collapsed in 2 seeds)" in said(rival(place(), lost=2))
+
+
+def test_the_exact_front_is_said_of_both() -> None:
+    words = said(
+        rival(place(exact=-0.07, amounts={"weighting.beta": 0.1}), base=BASE._replace(exact=place(exact=-0.05).exact))
+    )
+    assert (
+        "It lands where β ≈ 0.1 lands, 0.0700 ± 0.0100 bits of I(Z;Y) below the exact curve; "
+        "base lies 0.0500 ± 0.0100 bits of I(Z;Y) below the exact curve."
+    ) in words
 
 
 @pytest.mark.parametrize(
-    ("difference", "adjusted", "said"), [(-2.0, 0.01, "less"), (0.5, 0.01, "more"), (-2.0, 0.4, "no difference shown")]
+    ("own", "base", "words"),
+    [
+        (curve(1, 0.5), curve(12, 1.0), "base took 12 (12 s), and for that money has less than one of them."),
+        (curve(1, 99.0), curve(12, 1.0), "base took 12 (12 s), no more than that."),
+        (
+            curve(3, 1.0),
+            curve(12, 1.0),
+            "It took 3 trainings per seed (3.0 s); base took 12 (12 s), and for",
+        ),
+    ],
 )
-def test_one_other_arm_is_not_counted_but_told(difference: float, adjusted: float, said: str) -> None:
-    pairs = [pair(1.0, arm="arm"), pair(difference, adjusted=adjusted, arm="b")]
-    assert verdict(results("arm", "b"), pairs, SECONDS, ended=True).endswith(f"The other arm: {said}.")
+def test_the_cost_is_what_the_baseline_has_for_as_much(own: CostCurve, base: CostCurve, words: str) -> None:
+    assert words in said(rival(place())._replace(cost=own, baseline_cost=base))
 
 
-def test_what_the_baseline_spends_follows_the_sentence_about_the_best() -> None:
-    reach = Reach(Interval(30.0, None, 3), 2.0, 3, 3)
-    other = Reach(Interval(99.0, None, 3), 9.0, 3, 3)
-    words = verdict(
-        results("arm", "b"), [pair(-5.0, arm="b", reach=other), pair(-1.0, reach=reach)], SECONDS, ended=True
+def test_the_arm_that_does_best_by_distance_is_told_and_the_others_are_counted() -> None:
+    rivals = [
+        rival(place(-0.3, p=0.001), "b", difference=9.0),
+        rival(place(0.1, p=0.001), "arm", difference=-9.0),
+        rival(place(0.0), "c"),
+        rival(place(-0.1, 0.5, p=0.4), "d"),
+        rival(place(None, None, beyond=1.0), "e"),
+    ]
+    words = said(*rivals)
+    assert words.startswith("arm lies above base’s front") and "Holm over 5 arms" in words
+    assert words.endswith(
+        "Of 4 other arms: 1 on the front, 1 below the front, 1 not shown to be off the front, 1 beyond its reach."
     )
-    assert "base needs 30 s of training for as much, 2 trials per seed." in words and "99 s" not in words
 
 
-def test_a_running_study_says_so_far_and_an_ended_one_does_not() -> None:
-    assert verdict(results("arm"), [pair()], SECONDS, ended=False).startswith("So far: arm reaches less")
-    assert verdict(results("arm"), [pair()], SECONDS, ended=True).startswith("arm reaches less")
+def test_one_other_arm_is_not_counted_but_told() -> None:
+    assert said(rival(place()), rival(place(-0.3, p=0.001), "b")).endswith("The other arm: below the front.")
+
+
+def test_a_named_baseline_without_a_result_is_said() -> None:
+    one = [result("base", None, {}), result("arm")]
+    assert verdict(one, [], AXES, SECONDS, ended=False, awaited="base") == (
+        "So far: base, the baseline, has no result yet: there is no front to measure by."
+    )
 
 
 def test_without_a_result_that_is_said() -> None:
     nothing = [result("base", None, {}), result("arm", None, {})]
-    assert verdict(nothing, [], SECONDS, ended=False) == "No results yet."
-    assert verdict(nothing, [], SECONDS, ended=True) == "No trial produced a result."
+    assert verdict(nothing, [], AXES, SECONDS, ended=False) == "No results yet."
+    assert verdict(nothing, [], AXES, SECONDS, ended=True) == "No trial produced a result."
     outside = [result("base", 0.0, {0: 0.0}), result("arm", None, {})]
-    assert "No trial lies within the reference point" in verdict(outside, [], SECONDS, ended=True)
+    assert "No trial lies within the reference point" in verdict(outside, [], AXES, SECONDS, ended=True)
 
 
 def test_an_arm_alone_is_told_with_its_interval() -> None:
     one = result("base", 8.0, {0: 8.0})._replace(hypervolume=Interval(8.0, None, 1))
-    assert "one seed, no interval" in verdict([one], [], SECONDS, ended=True)
+    assert "one seed, no interval" in verdict([one], [], AXES, SECONDS, ended=True)
     two = result("base", 8.0, {0: 7.0, 1: 9.0})._replace(hypervolume=mean_interval([7.0, 9.0]))
-    assert verdict([two], [], SECONDS, ended=True) == (
+    assert verdict([two], [], AXES, SECONDS, ended=True) == (
         "base has a hypervolume of 7.00 and 9.00, two seeds, both values, no interval."
     )
     both = [result("base")._replace(hypervolume=Interval(8.0, 0.5, 3)), result("arm", None, {})]
-    words = verdict(both, [], SECONDS, ended=False)
+    words = verdict(both, [], AXES, SECONDS, ended=False)
     assert words.startswith("So far: base has a hypervolume of 8.0") and "mean ± 95 % interval over 3 seeds" in words
     assert words.endswith("The other arm has no result yet.")
     three = [*both, result("c", None, {})]
-    assert verdict(three, [], SECONDS, ended=True).endswith("The other arms have no result.")
+    assert verdict(three, [], AXES, SECONDS, ended=True).endswith("The other arms have no result.")
 
 
 # From results to pairs
-
-AXES = (Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0))
 
 
 def volumes(**by_arm: list[float]) -> list[ArmResult]:

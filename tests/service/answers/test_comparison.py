@@ -15,7 +15,8 @@ from service.analysis import Axis, Interval, Point, baseline_of, compare, pairs_
 from service.analysis.compared import compared
 from service.analysis.cost import Spent, cost_curve, cost_to_reach
 from service.analysis.paired import holm, paired
-from service.analysis.verdict import verdict
+from service.analysis.truth import gaussian_at_rate
+from service.analysis.verdict import pair_words, reach_words
 from service.answers.comparison import comparison_answer
 from service.contract.study.parsing import check_study
 from service.contract.wire.answers.comparison import OverSeeds
@@ -172,9 +173,8 @@ def trials_of(values: dict[str, list[float]]) -> list[tuple[str, str, int, Metri
     ]
 
 
-def said(
-    values: dict[str, list[float]], ended: bool = True, seconds: dict[str, float] | None = None, whole: bool = True
-) -> str:
+def said(values: dict[str, list[float]], whole: bool = True) -> str:
+    """What is said of the hypervolume of the second arm against that of the first."""
     arms = list(values)
     seeds = range(max(map(len, values.values())))
     trials = trials_of(values)
@@ -183,9 +183,9 @@ def said(
         arm: [Spent(s, 1.0, Point(i, a, s, (2.0, float(m["i_zy_bits"] or 0)))) for i, a, s, m in trials if a == arm]
         for arm in arms
     }
-    baseline = baseline_of(results, {arm: len(arms) - i for i, arm in enumerate(arms)}, arms[:1])
-    pairs = pairs_of(results, baseline, spending, AXES, (), arms if whole else arms[:1])
-    return verdict(results, pairs, seconds or {arm: 10.0 * (i == 0) + i for i, arm in enumerate(arms)}, ended)
+    pair, *_ = pairs_of(results, arms[0], spending, AXES, (), arms if whole else arms[:1])
+    seconds = {arm: 10.0 * (i == 0) + i for i, arm in enumerate(arms)}
+    return f"{pair_words(pair, seconds, len(arms) - 1)}. {reach_words(pair)}"
 
 
 def test_no_difference_is_said_when_none_is_shown() -> None:
@@ -232,22 +232,18 @@ def test_the_cost_of_the_grid_is_said() -> None:
     assert "manual β does not reach MIB’s hypervolume in any seed." in said({"manual β": [1.0], "MIB": [2.0]})
 
 
-def test_other_arms_are_counted_by_what_is_shown() -> None:
-    words = said({"grid": [2.0, 2.1, 2.2], "a": [2.0, 2.2, 2.1], "b": [1.0, 1.1, 1.21], "c": [0.5, 0.6, 0.71]})
-    assert "Of 2 other arms: 2 less." in words
-    assert "Holm over 3 arms" in words
-
-
-def test_a_running_study_says_so_far() -> None:
-    assert said({"manual β": [2.0], "MIB": [1.0]}, ended=False).startswith("So far: ")
-    assert said({"manual β": [], "MIB": [0.0]}) == "No trial lies within the reference point: no hypervolume."
-
-
 def test_the_baseline_is_by_hand_then_the_largest_plan() -> None:
     results = compare(trials_of({"a": [1.0], "b": [2.0], "c": [3.0]}), ["a", "b", "c"], [0], AXES)
     assert baseline_of(results, {"a": 1, "b": 9, "c": 1}, ["a", "c"]) == "c"
     assert baseline_of(results, {"a": 1, "b": 9, "c": 1}, []) == "b"
     assert baseline_of(compare([], ["a"], [0], AXES), {"a": 1}, []) is None
+
+
+def test_the_baseline_is_the_one_that_the_study_names_once_it_has_a_result() -> None:
+    results = compare(trials_of({"a": [1.0], "b": [2.0], "c": []}), ["a", "b", "c"], [0], AXES)
+    planned = {"a": 1, "b": 9, "c": 1}
+    assert baseline_of(results, planned, ["b"], named="a") == "a"
+    assert baseline_of(results, planned, ["b"], named="c") is None
 
 
 # From a view
@@ -381,6 +377,14 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (arm.best, arm.front_share, arm.on_front) == (result.best, result.front_share, result.on_front)
         assert (arm.automatic, arm.trained_trials) == (arm.name == "MIB", known.trained_trials)
         assert (arm.training_seconds, arm.counts.finished) == (known.training_seconds, known.counts.finished)
+        assert (arm.epsilon, arm.igd_plus) == known.place.indicators
+        told = known.place.place
+        for sent, spread in ((arm.distance, told.distance), *((arm.matched[m], told.matched[m]) for m in told.matched)):
+            assert (sent.mean, sent.half_width, sent.seeds) == spread.sure
+            assert (sent.step.mean, sent.step.half_width, sent.step.seeds) == spread.step
+            assert (sent.line.mean, sent.line.half_width, sent.line.seeds) == spread.line
+        assert (arm.dominated, arm.beyond, arm.amounts_to) == (told.dominated, told.beyond, told.amounts_to)
+        assert (arm.draws_front, arm.exact) == (arm.name == "by hand", None)
         cost = (arm.cost.seconds, arm.cost.trials, arm.cost.mean, arm.cost.low, arm.cost.high)
         assert cost == known.cost
     for pair, by in zip(answer.pairs, comparison.pairs, strict=True):
@@ -391,5 +395,45 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (pair.p_value, pair.p_adjusted, pair.effect_size) == (test.p_value, by.p_adjusted, test.effect_size)
         assert over(pair.reach.seconds) == reach.seconds
         assert (pair.reach.trials, pair.reach.reached, pair.reach.of) == (reach.trials, reach.reached, reach.of)
-        assert (pair.words, pair.seeds) == (comparison.words(by), 3)
+        place = next(arm.place for arm in comparison.arms if arm.name == pair.arm)
+        assert (pair.distance_p_value, pair.distance_p_adjusted) == (place.test.p_value, place.p_adjusted)
+        assert pair.standing == place.standing is not None
+        assert (pair.words, pair.seeds) == (comparison.words[by.arm], 3)
     assert any(pair.p_adjusted != pair.p_value for pair in answer.pairs)
+
+
+def test_a_study_on_gaussian_data_is_held_against_the_exact_curve() -> None:
+    correlations = [0.95, 0.8]
+    view = view_of(seeds=(0, 1, 2), data={"name": "gaussian", "correlations": correlations})
+    for i, (trial, own) in enumerate(view.trials.items()):
+        rate = {0.01: 3.0, 0.1: 1.5}.get(own.planned.config.get("weighting.beta", 0.0), 2.2) + 0.01 * i
+        under = 0.2 if own.planned.arm == "MIB" else 0.05
+        end(view, trial, rate, gaussian_at_rate(correlations, rate) - under)
+    answer = comparison_answer(view)
+    grid, mib = (arm.exact for arm in answer.arms)
+    assert grid is not None and mib is not None and grid.label == "exact curve"
+    assert grid.matched["i_zy_bits"].mean == pytest.approx(-0.05, abs=1e-3)
+    assert mib.matched["i_zy_bits"].mean == pytest.approx(-0.2, abs=1e-3)
+    assert (mib.distance.mean or 0) < (grid.distance.mean or 0) < 0
+    assert "below the exact curve" in answer.verdict
+    assert 0.01 < answer.arms[1].amounts_to["weighting.beta"] < 0.1
+
+
+def test_a_named_baseline_is_what_others_are_measured_against() -> None:
+    view = view_of(baseline="MIB")
+    for i, trial in enumerate(view.trials):
+        end(view, trial, 2.0 + i, 1.0 + 0.1 * i)
+    answer = comparison_answer(view)
+    assert (answer.baseline, [pair.arm for pair in answer.pairs]) == ("MIB", ["manual β"])
+    other = view_of(name="other", baseline=None)
+    other.id = "s2"
+    assert Overlay([view, other]).study.baseline == "s · MIB", "of several studies the first one's"
+    assert Overlay([other, view]).study.baseline is None
+
+
+def test_a_named_baseline_without_a_result_leaves_nothing_to_measure_by() -> None:
+    view = view_of(baseline="MIB")
+    end(view, next(iter(view.trials)), 2.0, 1.0)
+    answer = comparison_answer(view)
+    assert (answer.baseline, answer.pairs) == (None, [])
+    assert answer.verdict.startswith("So far: MIB, the baseline, has no result yet")

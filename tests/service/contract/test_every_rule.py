@@ -51,6 +51,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [VIB, {**TOY, "name": "t"}],
         {"objectives": goals("seconds", "accuracy")},
     ),
+    "a baseline that is no arm": (
+        [("baseline", ["'b'", "not an arm", "'a'"])],
+        [VIB],
+        {"baseline": "b"},
+    ),
     "accuracy under an attack that is not made": (
         [("objectives[0].metric", ["'robust_pgd'", "evaluation.attacks"])],
         [VIB],
@@ -254,6 +259,7 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
 
 TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "objectives that every arm reports": ([VIB, {**TOY, "name": "t"}], {"objectives": goals("seconds", "epoch")}),
+    "a baseline that is an arm": ([VIB], {"baseline": "a"}),
     "accuracy under an attack that is made": (
         [VIB],
         {"objectives": goals("robust_pgd", "accuracy"), "evaluation": PGD},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,31 @@ class HypervolumeOverSeeds(OverSeeds):
 
     all_seeds: Annotated[float | None, Field(description="of the trials of all seeds together, which is more")]
     by_seed: Annotated[dict[str, float], Field(description="of each seed's trials, by seed")]
+
+
+@dataclass(slots=True, kw_only=True)
+class AgainstFront(OverSeeds):
+    """What an arm is better by than the baseline's front of the same seed; below 0: worse.
+
+    Between two neighbouring trials the front is not known. The mean is what both readings of it agree on: beyond the
+    straight line it is above 0, below the step under 0, in between 0.
+    """
+
+    step: Annotated[
+        OverSeeds, Field(description="against what the baseline's trials dominate, the pessimistic reading")
+    ]
+    line: Annotated[OverSeeds, Field(description="against the straight lines between them, the optimistic reading")]
+
+
+@dataclass(slots=True, kw_only=True)
+class AgainstExactFront(Answer):
+    """What an arm is better by than a front that is known by formula; below 0: worse."""
+
+    label: Annotated[str, Field(description="what that front is called")]
+    distance: Annotated[OverSeeds, Field(description="in units of the objectives' ranges")]
+    matched: Annotated[
+        dict[str, OverSeeds], Field(description="of each objective, in its unit, at the same value of the other one")
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +87,32 @@ class ComparedArm(ArmLook):
     ]
     on_front: Annotated[int, Field(description="its trials on the front of all arms and seeds")]
     hypervolume: Annotated[HypervolumeOverSeeds, Field(description="in the study's objectives")]
+    epsilon: Annotated[
+        float | None,
+        Field(
+            description="additive ε-indicator against the exact front where it is known, else that of all arms; mean"
+        ),
+    ]
+    igd_plus: Annotated[float | None, Field(description="IGD⁺ against the same front, mean over seeds")]
+    distance: Annotated[
+        AgainstFront, Field(description="signed, to the baseline's front, in units of the objectives' ranges")
+    ]
+    matched: Annotated[
+        dict[str, AgainstFront],
+        Field(description="of each of two objectives, in its unit, at the same value of the other one"),
+    ]
+    dominated: Annotated[
+        float | None, Field(ge=0, le=1, description="share of its front that the baseline's dominates; mean over seeds")
+    ]
+    beyond: Annotated[
+        float | None, Field(ge=0, le=1, description="share of its front that the baseline's does not reach")
+    ]
+    amounts_to: Annotated[
+        dict[str, float],
+        Field(description="settings of the baseline that land where it lands; empty where it draws a front itself"),
+    ]
+    exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
+    draws_front: Annotated[bool, Field(description="it has more than one configuration")]
     training_seconds: Annotated[float, Field(description="of all its trials together")]
     trained_trials: Annotated[int, Field(description="those that have ended")]
     cost: Annotated[CostSoFar, Field(description="its hypervolume as its trials ended")]
@@ -99,6 +150,17 @@ class ComparedPair(Answer):
     effect_size: Annotated[float | None, Field(description="Hedges' g; null below three seeds")]
     shown: Annotated[bool, Field(description="a difference is shown at the level of 5 %")]
     whole: Annotated[bool, Field(description="all trials of both have ended; nothing is tested before that")]
+    standing: Annotated[
+        Literal["above", "on", "below", "open", "beyond"] | None,
+        Field(
+            description="where it lies against the baseline's front; on: within 2 % of the objectives' ranges, open: "
+            "not shown to lie off it, beyond: where it does not reach; null where there is no distance"
+        ),
+    ]
+    distance_p_value: Annotated[
+        float | None, Field(description="of the two-sided t-test that the distance is 0; null where nothing is tested")
+    ]
+    distance_p_adjusted: Annotated[float | None, Field(description="the same by Holm's method, over all pairs")]
     words: Annotated[str, Field(description="all of this in a sentence")]
     reach: Annotated[CostToReach, Field(description="what the baseline spends for the same")]
 

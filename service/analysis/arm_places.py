@@ -1,0 +1,103 @@
+"""Every arm of a study by place and quality: against the baseline's front, the joint one, and the exact one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from service.analysis.fronts import Axis
+from service.analysis.indicators import Indicators, indicators, mean_indicators
+from service.analysis.paired import LEVEL, Paired, holm, paired
+from service.analysis.place import (
+    NOWHERE,
+    ExactPlace,
+    Place,
+    Placed,
+    by_arm_and_seed,
+    chosen,
+    exact_place_of,
+    matrix,
+    place_of,
+    units_of,
+)
+from service.analysis.readings import TOLERANCE, Array
+
+Standing = Literal["above", "on", "below", "open", "beyond"]
+
+
+class ArmPlace(NamedTuple):
+    """One arm: where it lies, and what a test of its distance says."""
+
+    place: Place  # nowhere for the baseline
+    exact: ExactPlace | None  # where the exact front is known
+    indicators: Indicators
+    draws_front: bool  # more than one configuration
+    test: Paired  # of the distance, against 0
+    p_adjusted: float | None  # over all arms of the study
+    whole: bool  # all trials of it and of the baseline have ended
+
+    @property
+    def standing(self) -> Standing | None:
+        """`open`: not shown to lie off the front. Without a test the mean decides, and the words say so."""
+        mean, half, _ = self.place.distance.sure
+        if mean is None:
+            return "beyond" if self.place.beyond else None
+        near = abs(mean) <= TOLERANCE
+        if near and (half is None or half <= TOLERANCE):
+            return "on"
+        if self.p_adjusted is not None and (near or self.p_adjusted >= LEVEL):
+            return "open"
+        return "on" if near else "above" if mean > 0 else "below"
+
+
+class ExactFront(NamedTuple):
+    """A front that is known by formula, less is better. [P, 2]"""
+
+    label: str
+    points: Array
+
+
+def _tested(place: Place, whole: bool) -> Paired:
+    """Hypervolume's own test is paired by seed; a distance is one already, so it is held against 0."""
+    test = paired(place.by_seed, dict.fromkeys(place.by_seed, 0.0))
+    return test if whole else test._replace(p_value=None, effect_size=None)
+
+
+def _joint(fronts: Mapping[str, Mapping[int, Sequence[Placed]]], axes: Sequence[Axis]) -> dict[int, Array]:
+    """The front of all arms together, in each seed."""
+    seeds = dict.fromkeys(seed for own in fronts.values() for seed in own)
+    pooled = {seed: [trial for own in fronts.values() for trial in own.get(seed, ())] for seed in seeds}
+    return {seed: matrix(chosen(trials, axes), axes) for seed, trials in pooled.items()}
+
+
+def arm_places(
+    trials: Sequence[Placed],
+    arms: Sequence[str],
+    baseline: str | None,
+    axes: Sequence[Axis],
+    varied: Collection[str],
+    drawing: Collection[str],
+    whole: Collection[str],
+    exact: ExactFront | None,
+) -> dict[str, ArmPlace]:
+    """`varied` are settings of the baseline, `drawing` arms with several configurations, `whole` those that ended."""
+    fronts = by_arm_and_seed(trials, axes)
+    base = fronts.get(baseline or "", {})
+    units, joint = units_of(base, fronts, axes), _joint(fronts, axes)
+
+    def measured(name: str) -> ArmPlace:
+        own = fronts.get(name, {})
+        amounting = () if name in drawing else varied
+        place = NOWHERE if name == baseline else place_of(own, base, axes, units, amounting)
+        is_whole = name in whole and baseline in whole
+        untold = ArmPlace(place, None, mean_indicators([]), name in drawing, _tested(place, is_whole), None, is_whole)
+        if units is None:
+            return untold
+        references = {seed: joint[seed] if exact is None else exact.points for seed in own}
+        each = [indicators(matrix(front, axes), references[seed], units) for seed, front in own.items()]
+        known = None if exact is None else exact_place_of(own, exact.label, exact.points, axes, units)
+        return untold._replace(exact=known, indicators=mean_indicators(each))
+
+    places = [measured(name) for name in arms]
+    adjusted = holm([place.test.p_value for place in places])
+    return {name: place._replace(p_adjusted=p) for name, place, p in zip(arms, places, adjusted, strict=True)}

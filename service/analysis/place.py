@@ -1,0 +1,199 @@
+"""Where an arm lies against the front of another one, seed by seed: how good it is, and which setting it amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from service.analysis import readings
+from service.analysis.amounts import Settings, is_log, mean_of, numbers_of
+from service.analysis.fronts import Axis, Point, nondominated, turned
+from service.analysis.intervals import Interval, mean_interval
+from service.analysis.readings import Array, Reading
+
+PARTS: tuple[Callable[[Reading], float], ...] = (lambda r: r.sure, lambda r: r.step, lambda r: r.line)
+
+
+class Placed(NamedTuple):
+    """A trial that may lie on a front: chosen by one point, claimed to be at another, which may be the same."""
+
+    chosen_by: Point
+    claimed: Point
+    settings: Settings
+
+
+class Spread(NamedTuple):
+    """What is measured against a front, over seeds: what both readings agree on, then each."""
+
+    sure: Interval
+    step: Interval
+    line: Interval
+
+
+class Place(NamedTuple):
+    """An arm against a front, over the seeds that both have. Above 0 is better than the front, below it worse."""
+
+    distance: Spread  # in units of the objectives' ranges
+    by_seed: dict[int, float]  # what both readings of the distance agree on
+    matched: dict[str, Spread]  # in the metric's unit, at the same value of the other objective
+    dominated: float | None  # share of the arm's front
+    beyond: float | None  # share of it that the other front does not reach
+    amounts_to: dict[str, float]
+
+
+class SeedPlace(NamedTuple):
+    """The same in one seed: of each trial of the arm's front."""
+
+    distances: list[Reading]
+    matched: list[list[Reading]]  # by axis
+    dominated: float
+    beyond: float
+    amounts: list[dict[str, float]]
+
+
+class SettingsAlong(NamedTuple):
+    """What varies along a front: the numbers of each of its points, and which of them are powers."""
+
+    values: Sequence[Mapping[str, float]]
+    log: Collection[str]
+
+    def at(self, segment: int, share: float) -> dict[str, float]:
+        """Between a point and the next one."""
+        here, there = self.values[segment], self.values[min(segment + 1, len(self.values) - 1)]
+        return {
+            key: mean_of([here[key], there[key]], key in self.log, [1 - share, share]) for key in here if key in there
+        }
+
+
+def chosen(trials: Sequence[Placed], axes: Sequence[Axis]) -> list[Placed]:
+    """The trials that no other of them dominates by what they are chosen by."""
+    kept = {point.trial for point in nondominated([trial.chosen_by for trial in trials], axes)}
+    return [trial for trial in trials if trial.chosen_by.trial in kept]
+
+
+def by_arm_and_seed(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, dict[int, list[Placed]]]:
+    """What each arm's front is made of, in each seed."""
+    groups: dict[str, dict[int, list[Placed]]] = {}
+    for trial in trials:
+        groups.setdefault(trial.claimed.arm, {}).setdefault(trial.claimed.seed, []).append(trial)
+    return {arm: {seed: chosen(own, axes) for seed, own in seeds.items()} for arm, seeds in groups.items()}
+
+
+def matrix(trials: Sequence[Placed], axes: Sequence[Axis]) -> Array:
+    """What is claimed, turned so that less is better. [N, d]"""
+    return turned([trial.claimed for trial in trials], axes)
+
+
+def units_of(
+    baseline: Mapping[int, Sequence[Placed]], fronts: Mapping[str, Mapping[int, Sequence[Placed]]], axes: Sequence[Axis]
+) -> Array | None:
+    """The range of each objective over the baseline's fronts, all seeds; over those of all arms if it draws none.
+
+    None where an objective has no range. [d]
+    """
+    drawn = [front for front in baseline.values() if len(front) > 1]
+    pooled = drawn or [front for seeds in fronts.values() for front in seeds.values()]
+    if not pooled:
+        return None
+    ranges = np.ptp(np.concatenate([matrix(front, axes) for front in pooled]), axis=0)
+    return ranges if (ranges > 0).all() else None
+
+
+def place_in_seed(own: Array, front: Array, along: SettingsAlong, units: Array) -> SeedPlace:
+    """Points [N, 2] against a front [F, 2] in its order."""
+    scaled, z = front / units, own / units
+    measured = [readings.distance(scaled, point) for point in z]
+    known = [point for point, reading in zip(z, measured, strict=True) if reading is not None]
+    matched = [[g for point in own if (g := readings.gap(front, point, axis)) is not None] for axis in (0, 1)]
+    return SeedPlace(
+        distances=[reading for reading in measured if reading is not None],
+        matched=matched,
+        dominated=_dominated(own, front),
+        beyond=1 - len(known) / len(own),
+        amounts=[along.at(*readings.nearest(scaled, point)[:2]) for point in known],
+    )
+
+
+def _dominated(own: Array, front: Array) -> float:
+    return float(np.mean([readings.is_dominated(front, point) for point in own]))
+
+
+def _spread(by_seed: Sequence[Sequence[Reading]]) -> Spread:
+    """Means over the trials of each seed, then over seeds."""
+    sure, step, line = ([[part(r) for r in seed] for seed in by_seed] for part in PARTS)
+    return Spread(_mean_over_seeds(sure), _mean_over_seeds(step), _mean_over_seeds(line))
+
+
+def _amounts(seeds: Sequence[SeedPlace], log: Collection[str]) -> dict[str, float]:
+    amounts = [each for seed in seeds for each in seed.amounts]
+    keys = dict.fromkeys(key for each in amounts for key in each)
+    return {key: mean_of([each[key] for each in amounts if key in each], key in log) for key in keys}
+
+
+def place_of(
+    own: Mapping[int, Sequence[Placed]],
+    baseline: Mapping[int, Sequence[Placed]],
+    axes: Sequence[Axis],
+    units: Array | None,
+    varied: Collection[str] = (),
+) -> Place:
+    """An arm's fronts by seed against the baseline's; `varied` are the settings that change along the baseline's.
+
+    With more than two objectives neighbours have no order, so there is no line: only what is dominated is told.
+    """
+    shared = [seed for seed in own if seed in baseline]
+    if len(axes) != 2 or units is None:
+        shares = [_dominated(matrix(own[seed], axes), matrix(baseline[seed], axes)) for seed in shared]
+        return NOWHERE._replace(dominated=float(np.mean(shares)) if shares else None)
+    numbers = [numbers_of(trial.settings, varied) for front in baseline.values() for trial in front]
+    log = {key for key in varied if is_log(each[key] for each in numbers if key in each)}
+    seeds = {}
+    for seed in shared:
+        points = matrix(baseline[seed], axes)
+        order = readings.front_order(points)
+        along = SettingsAlong([numbers_of(baseline[seed][i].settings, varied) for i in order], log)
+        seeds[seed] = place_in_seed(matrix(own[seed], axes), points[order], along, units)
+    known = list(seeds.values())
+    return Place(
+        distance=_spread([seed.distances for seed in known]),
+        by_seed={seed: float(np.mean([r.sure for r in p.distances])) for seed, p in seeds.items() if p.distances},
+        matched={axis.metric: _spread([seed.matched[i] for seed in known]) for i, axis in enumerate(axes)},
+        dominated=float(np.mean([seed.dominated for seed in known])) if known else None,
+        beyond=float(np.mean([seed.beyond for seed in known])) if known else None,
+        amounts_to=_amounts(known, log),
+    )
+
+
+class ExactPlace(NamedTuple):
+    """An arm against a front that is known by formula; above 0 is better than it, which only noise can be."""
+
+    label: str
+    distance: Interval  # in units of the objectives' ranges
+    matched: dict[str, Interval]
+
+
+def exact_place_of(
+    own: Mapping[int, Sequence[Placed]], label: str, curve: Array, axes: Sequence[Axis], units: Array
+) -> ExactPlace:
+    """Against a curve [P, 2] on which less is better, each seed's mean over its trials."""
+    front = curve[readings.front_order(curve)]
+    points = [matrix(trials, axes) for trials in own.values()]
+    lines = [
+        [d.line for z in seed if (d := readings.distance(front / units, z / units)) is not None] for seed in points
+    ]
+    gaps = [
+        [[g for z in seed if (g := readings.gap_to_curve(front, z, axis)) is not None] for seed in points]
+        for axis in (0, 1)
+    ]
+    matched = {axis.metric: _mean_over_seeds(own_gaps) for axis, own_gaps in zip(axes, gaps, strict=True)}
+    return ExactPlace(label, _mean_over_seeds(lines), matched)
+
+
+def _mean_over_seeds(by_seed: Sequence[Sequence[float]]) -> Interval:
+    return mean_interval([float(np.mean(seed)) for seed in by_seed if seed])
+
+
+NONE = Interval(None, None, 0)
+NOWHERE = Place(Spread(NONE, NONE, NONE), {}, {}, None, None, {})

@@ -1,0 +1,158 @@
+"""What is said of an arm against the baseline's front: is it on it, where, and what did it cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from service.analysis.arm_places import ArmPlace, Standing
+from service.analysis.comparison import Pair
+from service.analysis.cost import CostCurve, bought
+from service.analysis.fronts import Axis
+from service.analysis.intervals import Interval
+from service.analysis.place import Spread
+from service.contract.metrics import described
+from service.contract.wording.keys import key_label
+from service.contract.wording.numbers import duration, p_value, percent, plural, setting, spread, whole
+
+STANDINGS: dict[Standing | None, str] = {
+    "above": "above the front",
+    "on": "on the front",
+    "below": "below the front",
+    "open": "not shown to be off the front",
+    "beyond": "beyond its reach",
+    None: "not placed",
+}
+
+LIES = {"above": "lies above", "on": "lies on", "below": "lies below", "open": "is not shown to lie off"}
+IS = {
+    "above": "is better than",
+    "on": "is as good as",
+    "below": "is worse than",
+    "open": "is not shown to be better or worse than",
+}
+
+
+class Rival(NamedTuple):
+    """An arm that is held against the baseline, with all that is said about both."""
+
+    pair: Pair  # by hypervolume
+    place: ArmPlace
+    baseline: ArmPlace
+    cost: CostCurve
+    baseline_cost: CostCurve
+    lost: int  # seeds in which all its trials failed or collapsed
+
+
+def _amount(metric: str, gap: Interval) -> str:
+    """`0.05 ± 0.02 bits of I(Z;Y)`."""
+    row = described(metric)
+    size = spread(abs(gap.mean or 0.0), gap.half_width)
+    return f"{size} {row.unit} of {row.label}" if row.unit else f"{size} of {row.label}"
+
+
+def _compared(axis: Axis, gap: Interval) -> str:
+    """`0.05 ± 0.02 bits of I(Z;Y) less than`; a gap above 0 is a better one, whichever way that is."""
+    if not gap.mean:
+        return f"the {described(axis.metric).label} of"
+    more = (gap.mean > 0) == (axis.goal == "maximize")
+    return f"{_amount(axis.metric, gap)} {'more' if more else 'less'} than"
+
+
+def _matched(axes: Sequence[Axis], matched: dict[str, Spread]) -> tuple[Axis, Axis, Spread] | None:
+    """The objective that is told, the last that is known at a matched value of the other, which comes second."""
+    known = [(axes[i], axes[1 - i], matched[axes[i].metric]) for i in (1, 0) if axes[i].metric in matched]
+    return next((each for each in known if each[2].sure.seeds), None)
+
+
+def _gap_words(rival: Rival, axes: Sequence[Axis]) -> str:
+    """At the same value of the other objective, against the step, the line, or both where neither decides."""
+    place, standing = rival.place.place, rival.place.standing
+    told = _matched(axes, place.matched)
+    if told is None or not rival.baseline.draws_front:
+        return ""
+    axis, other, gap = told
+    step = f"{_compared(axis, gap.step)} its steps"
+    line = f"{_compared(axis, gap.line)} the straight lines between its trials"
+    said = {"above": line, "below": step}.get(standing or "", f"{step} and {line}")
+    return f"at the same {described(other.metric).label} it has {said}"
+
+
+def test_of_distance(place: ArmPlace, tests: int) -> str:
+    """`distance −0.12 ± 0.03 of the ranges, t-test over 5 seeds, p = 0.004`; what is missing says why."""
+    sure = place.place.distance.sure
+    far = f"distance {spread(sure.mean, sure.half_width)} of the objectives’ ranges, " if sure.mean else ""
+    seeds = "one seed" if sure.seeds == 1 else f"{sure.seeds} seeds"
+    if not place.whole:
+        return f"{far}{seeds}, not all trials have ended: no test"
+    if sure.seeds == 1:
+        return f"{far}one seed: no interval, no test"
+    if place.p_adjusted is None:
+        return f"{far}{seeds}: no test" if sure.mean else f"in each of {seeds}"
+    held = f", Holm over {tests} arms" if tests > 1 else ""
+    return f"{far}t-test over {seeds}{held}, {p_value(place.p_adjusted)}"
+
+
+def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
+    """Is it on the front?"""
+    arm, base, place = rival.pair.arm, rival.pair.baseline, rival.place
+    standing = place.standing
+    lost = f"; all its trials failed or collapsed in {plural(rival.lost, 'seed')}" if rival.lost else ""
+    if standing is None:
+        share = place.place.dominated
+        if share is None:
+            return f"{arm} and {base} have no seed in common yet"
+        untested = "" if place.whole else " (not all trials have ended: no test)"
+        return f"{percent(share)} of {arm}’s front is dominated by {base}’s{untested}{lost}"
+    if standing == "beyond":
+        if not rival.baseline.draws_front:
+            return f"{arm} and {base} are different trade-offs: neither is better in both{lost}"
+        only = "better than all of it in one objective and worse in the other"
+        return f"{arm} lies beyond the reach of {base}’s front, {only}: how good it is there is not known{lost}"
+    gap = _gap_words(rival, axes)
+    beyond = place.place.beyond or 0.0
+    some = f"; {percent(beyond)} of its front lies where {base} does not reach" if beyond else ""
+    against = f"{LIES[standing]} {base}’s front" if rival.baseline.draws_front else f"{IS[standing]} {base}"
+    return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(place, tests)}{some}{lost})"
+
+
+def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
+    """Where on it, and how far from the exact front where that is known."""
+    amounts = rival.place.place.amounts_to
+    settings = " and ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items())
+    where = f"It lands where {settings} lands" if settings else ""
+    exact = _exact_words(rival.place, axes)
+    if not exact:
+        return f"{where}." if where else ""
+    own = f"{where}, {exact}" if where else f"It lies {exact}"
+    base = _exact_words(rival.baseline, axes)
+    return f"{own}; {rival.pair.baseline} lies {base}." if base else f"{own}."
+
+
+def _exact_words(place: ArmPlace, axes: Sequence[Axis]) -> str:
+    """`0.07 ± 0.02 bits of I(Z;Y) below the exact curve`."""
+    if place.exact is None:
+        return ""
+    known = [(axis.metric, place.exact.matched[axis.metric]) for axis in reversed(axes)]
+    told = next(((metric, gap) for metric, gap in known if gap.seeds), None)
+    if told is None:
+        return ""
+    return f"{_amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
+
+
+def cost_words(rival: Rival) -> str:
+    """What it cost per seed, and what the baseline has for that."""
+    own, base = rival.cost, rival.baseline_cost
+    if not rival.place.whole or not own.seconds or not base.seconds or own.seconds[-1] <= 0:
+        return ""
+    took = f"{plural(own.trials[-1], 'training')} per seed ({duration(own.seconds[-1])})"
+    in_all = f"{rival.pair.baseline} took {whole(base.trials[-1])} ({duration(base.seconds[-1])})"
+    paid = bought(base, own.seconds[-1])
+    if paid is None or not rival.baseline.draws_front:
+        return f"It took {took}; {in_all}."
+    if paid.trials == base.trials[-1]:
+        return f"It took {took}; {in_all}, no more than that."
+    if not paid.trials:
+        return f"It took {took}; {in_all}, and for that money has less than one of them."
+    share = f"{percent(paid.share)} of its hypervolume"
+    return f"It took {took}; {in_all}, and for that money has {share}, after {plural(paid.trials, 'trial')}."

@@ -1,0 +1,198 @@
+"""Where arms lie against the baseline's front, from trials whose values a test chose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.analysis import Axis, Interval, Point
+from service.analysis.amounts import is_log
+from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
+from service.analysis.indicators import indicators
+from service.analysis.place import Place, Placed, by_arm_and_seed, chosen, exact_place_of, place_of, units_of
+
+AXES = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0))
+BETA = "weighting.beta"
+GRID = ((0.01, 10.0, 3.0), (0.1, 6.0, 2.0), (1.0, 2.0, 1.0))  # β, I(X;Z), I(Z;Y): ranges 8 and 2
+
+
+def trial(arm: str, seed: int, x: float, y: float, beta: float | None = None) -> Placed:
+    point = Point(f"{arm}{seed}{x}{y}", arm, seed, (x, y))
+    return Placed(point, point, {} if beta is None else {BETA: beta})
+
+
+def grid(seeds: Sequence[int] = (0,), scale: float = 1.0) -> list[Placed]:
+    return [trial("base", seed, scale * x, y, beta) for seed in seeds for beta, x, y in GRID]
+
+
+def placed(*own: tuple[int, float, float], seeds: Sequence[int] = (0,), axes: Sequence[Axis] = AXES) -> Place:
+    fronts = by_arm_and_seed([*grid(seeds), *(trial("a", *each) for each in own)], axes)
+    return place_of(fronts["a"], fronts["base"], axes, units_of(fronts["base"], fronts, axes), [BETA])
+
+
+def test_gaps_are_in_the_metrics_own_units_and_better_is_above_nothing() -> None:
+    """At 4 bits the grid has 1 bit of label by its step, 1.5 by its line; at 1.2 bits 6 and 2.8."""
+    matched = placed((0, 4.0, 1.2)).matched
+    assert [each.mean for each in matched["i_zy_bits"]] == pytest.approx([0.0, 0.2, -0.3])
+    assert [each.mean for each in matched["i_xz_bits"]] == pytest.approx([0.0, 2.0, -1.2])
+
+
+def test_the_distance_is_in_units_of_the_ranges() -> None:
+    """A bit of label is half the range, 8 bits of rate are all of it."""
+    assert placed((0, 10.4, 3.0)).distance.sure.mean == pytest.approx(-0.05)
+    assert placed((0, 9.0, 1.5)).distance.sure.mean == pytest.approx(-0.25)
+    assert placed((0, 2.0, 2.5)).distance.sure.mean == pytest.approx(0.75 / math.sqrt(2)), "the line is at 45 degrees"
+
+
+def test_dominated_and_beyond_reach_are_told_apart() -> None:
+    below, between, beyond = placed((0, 9.0, 1.5)), placed((0, 4.0, 1.2)), placed((0, 1.0, 0.1))
+    assert [(each.dominated, each.beyond) for each in (below, between, beyond)] == [(1.0, 0.0), (0.0, 0.0), (0.0, 1.0)]
+    assert beyond.distance.sure == (None, None, 0) and beyond.amounts_to == {} and beyond.by_seed == {}
+    assert all(gap.sure.seeds == 0 for gap in beyond.matched.values())
+
+
+def test_half_way_between_two_powers_is_their_geometric_mean() -> None:
+    assert placed((0, 4.0, 1.5)).amounts_to == {BETA: pytest.approx(math.sqrt(0.1))}
+    assert placed((0, 6.0, 2.0)).amounts_to == {BETA: pytest.approx(0.1)}
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [([0.01, 0.1, 1.0], True), ([1, 2, 4, 8], True), ([0.1, 0.2, 0.3], False), ([0.001, 0.1], True), ([1, 2], False)],
+)
+def test_powers_are_known_by_their_even_ratios(values: list[float], log: bool) -> None:
+    assert is_log(values) is log
+    assert not is_log([0.0, *values]), "nothing has no logarithm"
+
+
+def test_each_seed_has_its_own_front_and_the_interval_is_over_seeds() -> None:
+    place = placed((0, 9.0, 1.5), (1, 9.0, 1.4), (2, 9.0, 1.6), (7, 9.0, 9.0), seeds=(0, 1, 2))
+    assert place.by_seed == pytest.approx({0: -0.25, 1: -0.3, 2: -0.2})
+    assert list(place.distance.sure) == pytest.approx([-0.25, 4.30265 * 0.05 / math.sqrt(3), 3], rel=1e-4)
+
+
+def test_one_seed_has_no_interval() -> None:
+    assert placed((0, 9.0, 1.5)).distance.sure == (-0.25, None, 1)
+
+
+def test_of_an_arm_with_several_trials_its_front_counts() -> None:
+    """(9.5, 1) is dominated by its own (9, 1.5), which a search may well have tried first."""
+    assert placed((0, 9.0, 1.5), (0, 9.5, 1.0)).by_seed == {0: -0.25}
+
+
+def test_what_chooses_is_not_what_is_claimed() -> None:
+    """By validation the second is better; what is said of it is its test value."""
+    lucky = Placed(Point("l", "a", 0, (9.0, 1.0)), Point("l", "a", 0, (9.0, 2.5)), {})
+    better = Placed(Point("b", "a", 0, (9.0, 1.9)), Point("b", "a", 0, (9.0, 1.5)), {})
+    assert chosen([lucky, better], AXES) == [better]
+    fronts = by_arm_and_seed([*grid(), lucky, better], AXES)
+    assert place_of(fronts["a"], fronts["base"], AXES, np.array([8.0, 2.0])).by_seed == {0: -0.25}
+
+
+def test_three_objectives_have_no_line_so_only_dominance_is_told() -> None:
+    axes = (*AXES, Axis("accuracy", "maximize", 0.0))
+
+    def point(arm: str, *values: float) -> Placed:
+        own = Point(f"{arm}{values}", arm, 0, values)
+        return Placed(own, own, {})
+
+    fronts = by_arm_and_seed(
+        [
+            point("base", 2.0, 1.0, 0.5),
+            point("base", 4.0, 2.0, 0.6),
+            point("a", 5.0, 1.5, 0.6),
+            point("a", 1.0, 0.1, 0.1),
+        ],
+        axes,
+    )
+    place = place_of(fronts["a"], fronts["base"], axes, units_of(fronts["base"], fronts, axes), [BETA])
+    assert (place.dominated, place.distance.sure.mean, place.matched) == (0.5, None, {})
+
+
+@given(st.floats(1e-3, 1e3), st.floats(0.5, 12), st.floats(0.2, 4))
+def test_another_unit_of_an_objective_changes_no_distance(scale: float, x: float, y: float) -> None:
+    def measured(by: float) -> list[float | None]:
+        fronts = by_arm_and_seed([*grid(scale=by), trial("a", 0, by * x, y)], AXES)
+        place = place_of(fronts["a"], fronts["base"], AXES, units_of(fronts["base"], fronts, AXES))
+        return [place.distance.step.mean, place.distance.line.mean]
+
+    assert measured(scale) == pytest.approx(measured(1.0), abs=1e-9)
+
+
+def test_the_exact_front_is_told_of_by_its_line() -> None:
+    curve = np.array([[0.0, -0.0], [4.0, -2.0], [8.0, -3.0]])
+    own = {0: [trial("a", 0, 4.0, 1.5)], 1: [trial("a", 1, 16.0, 2.5)]}
+    exact = exact_place_of(own, "exact curve", curve, AXES, np.array([8.0, 2.0]))
+    assert exact.label == "exact curve" and exact.matched["i_zy_bits"].mean == pytest.approx(-0.5)
+    assert exact.distance.mean is not None and exact.distance.mean < -0.1
+
+
+def test_indicators_by_hand() -> None:
+    """One point against two: ε is what it lacks most, IGD⁺ the mean of what it lacks of each."""
+    found = indicators(np.array([[4.0, 1.0]]), np.array([[2.0, 1.0], [6.0, 0.0]]), np.array([4.0, 1.0]))
+    assert found == pytest.approx((1.0, (0.5 + 1.0) / 2))
+
+
+# All arms
+
+
+def arms_of(own: Sequence[float], seeds: Sequence[int] = (0, 1, 2), whole: Sequence[str] = ("base", "a")) -> ArmPlace:
+    """An arm at 9 bits with so much of the label in each seed; the grid has 2 there by its step, 2.75 by its line."""
+    trials = [*grid(seeds), *(trial("a", seed, 9.0, y) for seed, y in zip(seeds, own, strict=True))]
+    return arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], whole, None)["a"]
+
+
+def test_within_the_tolerance_is_on_the_front_even_where_a_test_shows_a_difference() -> None:
+    arm = arms_of([1.97, 1.971, 1.969])
+    assert arm.p_adjusted is not None and arm.p_adjusted < 0.01
+    assert arm.standing == "on"
+
+
+def test_off_the_front_is_what_a_test_shows() -> None:
+    assert arms_of([1.5, 1.51, 1.49]).standing == "below"
+    assert arms_of([3.4, 3.41, 3.39]).standing == "above"
+    assert arms_of([1.9, 0.9, 1.99]).standing == "open"
+    assert arms_of([3.4, 1.54, 2.05]).standing == "open", "near by its mean alone is not on it"
+
+
+def test_without_a_test_the_mean_says_where() -> None:
+    alone = arms_of([1.5], seeds=(0,))
+    assert (alone.standing, alone.p_adjusted, alone.place.distance.sure.half_width) == ("below", None, None)
+    under_way = arms_of([1.5, 1.51, 1.49], whole=("a",))
+    assert (under_way.whole, under_way.p_adjusted, under_way.test.p_value) == (False, None, None)
+
+
+def test_tests_of_the_distance_are_adjusted_together() -> None:
+    own = {"a": (1.5, 1.6, 1.3), "b": (1.4, 1.7, 1.5)}
+    trials = [*grid((0, 1, 2)), *(trial(arm, s, 9.0, y) for arm, ys in own.items() for s, y in enumerate(ys))]
+    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [BETA], ["base"], ["base", "a", "b"], None)
+    raw = {arm: places[arm].test.p_value or 0.0 for arm in own}
+    assert max(places[arm].p_adjusted or 0.0 for arm in own) == pytest.approx(max(*raw.values(), 2 * min(raw.values())))
+    assert places["base"].p_adjusted is None and places["base"].standing is None
+
+
+def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_other() -> None:
+    curve = ExactFront("exact curve", np.array([[0.0, 0.0], [10.0, -3.5]]))
+    places = arm_places(
+        [*grid(), trial("a", 0, 6.0, 1.5)], ["base", "a", "silent"], "base", AXES, [BETA], ["base"], [], curve
+    )
+    assert places["base"].place.distance.sure == Interval(None, None, 0)
+    gaps = {arm: place.exact.matched["i_zy_bits"].mean for arm, place in places.items() if place.exact}
+    assert gaps == {"base": pytest.approx((-0.5 - 0.1 + 0.3) / 3), "a": pytest.approx(-0.6), "silent": None}
+    assert places["silent"].indicators == (None, None) and (places["a"].indicators.epsilon or 0) > 0
+
+
+def test_without_a_range_there_is_no_unit_and_no_distance() -> None:
+    arm = arm_places([trial("base", 0, 2.0, 1.0)], ["base"], "base", AXES, [], [], [], None)["base"]
+    assert arm.indicators == (None, None) and arm.standing is None
+
+
+def test_a_baseline_of_single_points_takes_its_units_from_all_arms() -> None:
+    trials = [trial("base", 0, 2.0, 1.0), trial("a", 0, 1.0, 2.0), trial("b", 0, 3.0, 3.0)]
+    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [], [], [], None)
+    assert (places["a"].standing, places["b"].standing) == ("above", "beyond")
