@@ -58,16 +58,18 @@ def comparison_table(comparison: Answer) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm")
-    for title in ("trials", "failed", "collapsed", "hypervolume", "lost without", "best acc.", "training"):
+    for title in ("trials", "failed", "collapsed", "hypervolume", "distance", "lost without", "best acc.", "training"):
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
-        counts, volume = arm["counts"], arm["hypervolume"]
+        counts, volume, distance = arm["counts"], arm["hypervolume"], arm["distance"]
+        is_baseline = arm["name"] == comparison["baseline"]
         table.add_row(
             Text(arm["name"], style=arm_style(i)[0]),
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
             str(counts["collapsed"]),
             spread(volume["mean"], volume["half_width"], volume["low"], volume["high"]),
+            "baseline" if is_baseline else spread(distance["mean"], distance["half_width"]),
             percent(arm["front_share"]),
             number(arm["best"].get(ACCURACY)),
             duration(arm["training_seconds"]),
@@ -80,7 +82,9 @@ def objectives_line(comparison: Answer) -> str:
     names = ", ".join(f"{axis['goal']} {axis['metric']}" for axis in axes)
     reference = ", ".join(setting(axis["reference"]) for axis in axes)
     volume = f"Hypervolume: {over_seeds(comparison['seeds'])}, from the reference point ({reference})."
-    return f"Objectives: {names}. {volume} {LOST}"
+    baseline = comparison["baseline"]
+    distance = f"Distance: to {baseline}’s front, in units of its ranges; below 0 is worse. " if baseline else ""
+    return f"Objectives: {names}. {volume} {distance}{LOST}"
 
 
 def size(count: int | None) -> str:

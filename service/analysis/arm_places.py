@@ -38,9 +38,12 @@ class ArmPlace(NamedTuple):
 
     @property
     def standing(self) -> Standing | None:
-        """`open`: not shown to lie off the front. Without a test the mean decides, and the words say so."""
+        """`open`: not shown to lie off the front; `beyond`: most of it lies where the front does not reach.
+
+        Without a test the mean decides, and the words say so.
+        """
         mean, half, _ = self.place.distance.sure
-        if mean is None:
+        if mean is None or (self.place.beyond or 0.0) > 1 / 2:
             return "beyond" if self.place.beyond else None
         near = abs(mean) <= TOLERANCE
         if near and (half is None or half <= TOLERANCE):

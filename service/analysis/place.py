@@ -13,6 +13,7 @@ from service.analysis.fronts import Axis, Point, nondominated, turned
 from service.analysis.intervals import Interval, mean_interval
 from service.analysis.readings import Array, Reading
 
+ROUNDING = 1e-9  # relative; seeds that differ by less do not differ
 PARTS: tuple[Callable[[Reading], float], ...] = (lambda r: r.sure, lambda r: r.step, lambda r: r.line)
 
 
@@ -41,6 +42,7 @@ class Place(NamedTuple):
     dominated: float | None  # share of the arm's front
     beyond: float | None  # share of it that the other front does not reach
     amounts_to: dict[str, float]
+    seeds: int  # that both have
 
 
 class SeedPlace(NamedTuple):
@@ -163,6 +165,7 @@ def place_of(
         dominated=float(np.mean([seed.dominated for seed in known])) if known else None,
         beyond=float(np.mean([seed.beyond for seed in known])) if known else None,
         amounts_to=_amounts(known, log),
+        seeds=len(known),
     )
 
 
@@ -192,8 +195,10 @@ def exact_place_of(
 
 
 def _mean_over_seeds(by_seed: Sequence[Sequence[float]]) -> Interval:
-    return mean_interval([float(np.mean(seed)) for seed in by_seed if seed])
+    means = [float(np.mean(seed)) for seed in by_seed if seed]
+    same = len(means) > 1 and np.ptp(means) <= ROUNDING * np.max(np.abs(means))
+    return mean_interval(means[:1] * len(means) if same else means)
 
 
 NONE = Interval(None, None, 0)
-NOWHERE = Place(Spread(NONE, NONE, NONE), {}, {}, None, None, {})
+NOWHERE = Place(Spread(NONE, NONE, NONE), {}, {}, None, None, {}, 0)

@@ -82,11 +82,12 @@ def test_of_distance(place: ArmPlace, tests: int) -> str:
     """`distance −0.12 ± 0.03 of the ranges, t-test over 5 seeds, p = 0.004`; what is missing says why."""
     sure = place.place.distance.sure
     far = f"distance {spread(sure.mean, sure.half_width)} of the objectives’ ranges, " if sure.mean else ""
-    seeds = "one seed" if sure.seeds == 1 else f"{sure.seeds} seeds"
+    of = f" of {place.place.seeds}" if sure.seeds < place.place.seeds else ""
+    seeds = "one seed" if sure.seeds == place.place.seeds == 1 else f"{sure.seeds}{of} seeds"
     if not place.whole:
         return f"{far}{seeds}, not all trials have ended: no test"
     if sure.seeds == 1:
-        return f"{far}one seed: no interval, no test"
+        return f"{far}{seeds}: no interval, no test"
     if place.p_adjusted is None:
         return f"{far}{seeds}: no test" if sure.mean else f"in each of {seeds}"
     held = f", Holm over {tests} arms" if tests > 1 else ""
@@ -108,10 +109,11 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
         if not rival.baseline.draws_front:
             return f"{arm} and {base} are different trade-offs: neither is better in both{lost}"
         only = "better than all of it in one objective and worse in the other"
-        return f"{arm} lies beyond the reach of {base}’s front, {only}: how good it is there is not known{lost}"
+        most = "" if place.place.beyond == 1 else "for the most part "
+        return f"{arm} lies {most}beyond the reach of {base}’s front, {only}: how good it is there is not known{lost}"
     gap = _gap_words(rival, axes)
     beyond = place.place.beyond or 0.0
-    some = f"; {percent(beyond)} of its front lies where {base} does not reach" if beyond else ""
+    some = f"; {percent(beyond)} of its trials on a front lie where {base} does not reach" if beyond else ""
     against = f"{LIES[standing]} {base}’s front" if rival.baseline.draws_front else f"{IS[standing]} {base}"
     return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(place, tests)}{some}{lost})"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
 from service.contract.metrics import ACCURACY, described
-from service.contract.wording.numbers import duration, number, over_seeds, percent, setting, spread
+from service.contract.wording.keys import key_label
+from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
 from service.contract.wording.palette import arm_style
 from service.views.selectors import varied_keys
 from service.views.view import View
@@ -46,13 +47,24 @@ def _cells(values: Sequence[str]) -> str:
     return "".join(f'<td class="num">{escape(value)}</td>' for value in values)
 
 
-def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str]) -> str:
-    volume = arm.result.hypervolume
+def _lands(amounts: Mapping[str, float]) -> str:
+    """`β ≈ 0.01`."""
+    return ", ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items()) or NONE
+
+
+def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], baseline: str | None) -> str:
+    volume, place = arm.result.hypervolume, arm.place.place
+    distance = place.distance.sure
     cells = [
         f"{arm.counts.finished}/{arm.counts.planned}",
         str(arm.counts.failed),
         str(arm.counts.collapsed),
         spread(volume.mean, volume.half_width, volume.low, volume.high),
+        number(arm.place.indicators.epsilon),
+        number(arm.place.indicators.igd_plus),
+        "baseline" if arm.name == baseline else spread(distance.mean, distance.half_width),
+        percent(place.dominated),
+        _lands(place.amounts_to),
         *(number(arm.result.best[metric]) for metric in metrics),
         duration(arm.training_seconds),
         percent(arm.result.front_share),
@@ -64,8 +76,9 @@ def arms_table(comparison: Comparison) -> str:
     """The arms side by side; the note says what the interval is."""
     metrics = list(comparison.arms[0].result.best)
     best = [f"Best {described(metric).title}" for metric in metrics]
-    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *best, "Training", "Front lost without it"]
-    rows = [_arm_row(arm, i, metrics) for i, arm in enumerate(comparison.arms)]
+    placed = ["ε", "IGD⁺", "Distance", "Dominated", "Lands at"]
+    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *placed, *best, "Training", "Front lost without it"]
+    rows = [_arm_row(arm, i, metrics, comparison.baseline) for i, arm in enumerate(comparison.arms)]
     point = ", ".join(
         f"{described(axis.metric).label} {setting(axis.reference)} {described(axis.metric).unit}".strip()
         for axis in comparison.objectives
@@ -74,6 +87,14 @@ def arms_table(comparison: Comparison) -> str:
         f"Hypervolume: {over_seeds(comparison.seeds)}, from the reference point {point}. Front lost without it: the "
         "part of all arms’ joint hypervolume that only this arm attains, mean over seeds."
     )
+    if comparison.baseline is not None:
+        note += (
+            f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges; above 0 beyond the "
+            "straight lines between its trials, below 0 under its steps, 0 in between. Dominated: the share of an "
+            "arm’s front that it dominates. Lands at: its settings that land where the arm lands. ε and IGD⁺: additive "
+            "ε-indicator and inverted generational distance plus, from the exact front where one is known, else from "
+            "that of all arms; 0 is best."
+        )
     return f'{_table("Arms", heads, rows)}<p class="note muted">{escape(note)}</p>'
 
 

@@ -95,7 +95,8 @@ def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:
 
 def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
-    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0}
+    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0, "epsilon": 0.25, "igd_plus": None}
+    rest |= {"distance": {"mean": -0.5, "half_width": 0.1, "seeds": 3}, "amounts_to": {}}
     return {
         "name": name,
         "counts": counts,
@@ -106,12 +107,15 @@ def arm(name: str, **changed: Any) -> dict[str, Any]:
 
 
 def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
-    pair = {"ratio": {"mean": 0.5, "half_width": 0.1}, "difference": {"mean": -1.0}, "p_value": 0.01, "seeds": 3}
+    pair, lands = {"standing": "below", "distance_p_value": 0.01}, {"weighting.beta": 0.01}
     comparison: dict[str, Any] = {
         **{"seeds": 3, "baseline": "a", "verdict": "v"},
         "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],
-        "arms": [arm("a"), arm("b", counts={**arm("b")["counts"], "failed": 1}, front_share=None)],
-        "pairs": [{**pair, "arm": "b", "shown": True, "words": "half of it"}],
+        "arms": [
+            arm("a"),
+            arm("b", counts={**arm("b")["counts"], "failed": 1}, front_share=None, amounts_to=lands),
+        ],
+        "pairs": [{**pair, "arm": "b", "words": "half of it"}],
     }
     script = """const { ArmsTable } = await load("pages/arms-table");
       const table = new ArmsTable(looks, objectives, metrics);
@@ -125,13 +129,16 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
       return [before, kept, cells(table.body.children[0])[5], table.note.textContent, table.against.textContent];"""
     alone = {**comparison, "seeds": 1, "baseline": None, "pairs": [], "arms": comparison["arms"][1:]}
     before, kept, against, note, head = scene(stage, script, [comparison, alone])
-    shared = ["30.0 ± 2.0", "–", "–", "0.500", "1 m 01 s"]
+    shared = ["30.0 ± 2.0", "0.250", "–", "–", "–", "0.500", "1 m 01 s"]
     assert before[0] == [
-        ["a", "5/6", "0", "2", shared[0], "baseline", *shared[1:], "25 %"],
-        ["b", "5/6", "1", "2", shared[0], "50 % ± 10, less", *shared[1:], "–"],
+        ["a", "5/6", "0", "2", shared[0], "baseline", "–", *shared[1:], "25 %"],
+        ["b", "5/6", "1", "2", shared[0], "below the front, −0.500 ± 0.100", "β ≈ 0.01", *shared[1:], "–"],
     ]
     assert before[1] == ["num", "num bad"] and before[4] == ["", "Half of it"]
-    assert before[2] == "hypervolume: mean ± 95 % interval over 3 seeds, reference point I(X;Z) 32, own 0.5"
+    assert before[2] == (
+        "hypervolume: mean ± 95 % interval over 3 seeds, reference point I(X;Z) 32, own 0.5; "
+        "distance to a’s front in units of its ranges"
+    )
     assert (before[3], kept, against, head) == ("Against a", True, "–", "Against")
     assert note.startswith("hypervolume: one seed, no interval")
 

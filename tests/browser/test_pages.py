@@ -43,7 +43,7 @@ def test_points_arrive_without_a_reload(alone: Running, spec: dict[str, Any], op
     send(alone, study, *rest, {"kind": "study_finished"})
     wait_for_points(page, FRONT, 6)
     expect(page.locator(".study-head .state")).to_contain_text("finished")
-    expect(page.locator(".verdict")).to_contain_text("No difference shown between MIB and manual β")
+    expect(page.locator(".verdict")).to_contain_text("manual β’s front")
     expect(page.locator(".verdict")).not_to_contain_text("So far")
     assert page.evaluate("window.sameDocument") is True
 

@@ -94,19 +94,29 @@ def test_a_state_is_said_in_words(run: Run) -> None:
     assert run("kit/format", "stateWords", *([each] for each in cases.values())) == list(cases)
 
 
-def test_the_pair_of_arms_is_said_as_it_was_tested(run: Run) -> None:
-    ratio = {"mean": 0.5, "half_width": 0.18}
-    pair = {"ratio": ratio, "p_value": 0.01, "shown": True, "seeds": 3, "difference": {"mean": -2.0}}
+def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
+    arm = {"distance": {"mean": -0.12, "half_width": 0.03, "seeds": 3}}
+    one, none = ({"distance": {"mean": mean, "half_width": None, "seeds": n}} for mean, n in ((0.2, 1), (None, 0)))
+    between = {"distance": {"mean": 0, "half_width": 0, "seeds": 3}}
+    pair = {"standing": "below", "distance_p_value": 0.01}
+    untested = {**pair, "distance_p_value": None}
     cases = [
-        [pair],
-        [{**pair, "difference": {"mean": 2.0}}],
-        [{**pair, "shown": False}],
-        [{**pair, "p_value": None}],
-        [{**pair, "p_value": None, "seeds": 1}],
-        [{**pair, "ratio": {"mean": None, "half_width": None}}],
-        [None],
+        [arm, pair],
+        [arm, {**pair, "standing": "open"}],
+        [arm, untested],
+        [one, {**untested, "standing": "above"}],
+        [between, {**untested, "standing": "on"}],
+        [none, {**untested, "standing": "beyond"}],
+        [none, {**untested, "standing": None}],
+        [arm, None],
     ]
     assert run("pages/arms-table", "againstWords", *cases) == [
-        *("50 % ± 18, less", "50 % ± 18, more", "50 % ± 18, no difference shown", "50 % ± 18, not tested"),
-        *("50 % ± 18, one seed", "less", "–"),
+        *("below the front, −0.120 ± 0.030", "not shown to be off the front, −0.120 ± 0.030"),
+        *("below the front, −0.120 ± 0.030, not tested", "above the front, 0.200, one seed"),
+        *("on the front", "beyond the front’s reach", "–", "–"),
     ]
+
+
+def test_where_an_arm_lands_is_said_in_the_baselines_settings(run: Run) -> None:
+    cases = [[{"weighting.beta": 0.0123}], [{"weighting.beta": 0.1, "training.l2": 0.5}], [{}]]
+    assert run("pages/arms-table", "landsWords", *cases) == ["β ≈ 0.0123", "β ≈ 0.1, l2 ≈ 0.5", "–"]

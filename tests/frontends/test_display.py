@@ -39,6 +39,7 @@ STUDY: dict[str, Any] = {
 }
 COMPARISON: dict[str, Any] = {
     "seeds": 3,
+    "baseline": "manual β",
     "objectives": [
         {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.04},
         {"metric": "i_zy_bits", "goal": "maximize", "reference": 1.234e-5},
@@ -48,6 +49,7 @@ COMPARISON: dict[str, Any] = {
             "name": "manual β",
             "counts": counts(finished=2, failed=1, collapsed=3),
             "hypervolume": {"mean": 65.312, "half_width": 2.4, "low": 64.0, "high": 66.0},
+            "distance": {"mean": None, "half_width": None},
             "front_share": 0.884,
             "best": {"accuracy": 0.92},
             "training_seconds": 192.4,
@@ -56,6 +58,7 @@ COMPARISON: dict[str, Any] = {
             "name": "MIB",
             "counts": counts(),
             "hypervolume": {"mean": None, "half_width": None, "low": None, "high": None},
+            "distance": {"mean": -0.123, "half_width": 0.0456},
             "front_share": 0.001,
             "best": {},
             "training_seconds": 0.0,
@@ -114,17 +117,18 @@ def test_arms_have_the_colours_of_the_figures() -> None:
 
 def test_arms_are_compared_with_their_uncertainty() -> None:
     head, first, second = lines(comparison_table(COMPARISON))
-    assert head == "arm trials failed collapsed hypervolume lost without best acc. training"
-    assert first == "manual β 2/4 1 3 65.3 ± 2.4 88 % 0.920 3 m 12 s"
-    assert second == "MIB 0/4 0 0 – under 1 % – 0 s"
+    assert head == "arm trials failed collapsed hypervolume distance lost without best acc. training"
+    assert first == "manual β 2/4 1 3 65.3 ± 2.4 baseline 88 % 0.920 3 m 12 s"
+    assert second == "MIB 0/4 0 0 – −0.123 ± 0.046 under 1 % – 0 s"
 
 
 def test_the_objectives_are_told_with_the_reference_point() -> None:
     assert objectives_line(COMPARISON) == (
         "Objectives: minimize i_xz_bits, maximize i_zy_bits. Hypervolume: mean ± 95 % interval over 3 seeds,"
-        " from the reference point (32, 1.23e−5)."
-        " Lost without: the part of all arms’ joint hypervolume that only this arm attains."
+        " from the reference point (32, 1.23e−5). Distance: to manual β’s front, in units of its ranges;"
+        " below 0 is worse. Lost without: the part of all arms’ joint hypervolume that only this arm attains."
     )
+    assert "Distance" not in objectives_line({**COMPARISON, "baseline": None})
     assert "Hypervolume: one seed, no interval, from" in objectives_line({**COMPARISON, "seeds": 1})
 
 

@@ -130,16 +130,17 @@ interface ComparedArm extends ArmLook {
   best: Record<string, number | null>;
   front_share: number | null;
   hypervolume: Spread;
+  distance: Spread & { seeds: number };
+  amounts_to: Record<string, number>;
+  epsilon: number | null;
+  igd_plus: number | null;
   training_seconds: number | null;
 }
 
 interface Pair {
   arm: string;
-  ratio: Spread;
-  difference: Spread;
-  p_value: number | null;
-  seeds: number;
-  shown: boolean;
+  standing: string | null;
+  distance_p_value: number | null;
   words: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { h, keyed, setAttr, setText } from "../kit/dom.js";
 import {
-  capital, duration, metricLabel, number, overSeeds, percent, percentSpread, setting, spread,
+  capital, configLabel, duration, metricLabel, number, overSeeds, percent, setting, spread,
 } from "../kit/format.js";
 import { shownFirst } from "../kit/metrics.js";
 import { swatch } from "../kit/swatch.js";
@@ -13,22 +13,32 @@ const COLLAPSED = `finished trials with less than ${LEAST_BITS} bit in the code 
 const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 
-const FEW_SEEDS = ["no seed in common", "one seed", "two seeds"];
+const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
+const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
+const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
+const STANDINGS = new Map([
+  ["above", "above the front"],
+  ["on", "on the front"],
+  ["below", "below the front"],
+  ["open", "not shown to be off the front"],
+  ["beyond", "beyond the front’s reach"],
+]);
 
-/** A share of the baseline's, "50 % ± 18"; where its interval allows none, the difference, "+2.1 ± 9.5". */
-function sizeWords(/** @type {Pair} */ { ratio, difference }) {
-  if (ratio.mean !== null) return `${percentSpread(ratio.mean, ratio.half_width)}, `;
-  if (difference.mean === null) return "";
-  return `${difference.mean > 0 ? "+" : ""}${spread(difference.mean, difference.half_width)}, `;
+/** "below the front, −0.12 ± 0.03"; "on the front, one seed". @param {ComparedArm} arm @param {Pair | undefined} pair */
+export function againstWords(arm, pair) {
+  if (!pair || !pair.standing) return "–";
+  const { mean, half_width: half, seeds } = arm.distance;
+  const words = [STANDINGS.get(pair.standing)];
+  if (mean) words.push(spread(mean, half));
+  if (seeds === 1) words.push("one seed");
+  else if (mean && pair.distance_p_value === null) words.push("not tested");
+  return words.join(", ");
 }
 
-/** "50 % ± 18, less"; "97 % ± 5, no difference shown". @param {Pair | undefined} pair */
-export function againstWords(pair) {
-  if (!pair) return "–";
-  const share = sizeWords(pair);
-  if (pair.p_value === null) return `${share}${FEW_SEEDS[pair.seeds] ?? "not tested"}`;
-  if (!pair.shown || pair.difference.mean === null) return `${share}no difference shown`;
-  return `${share}${pair.difference.mean > 0 ? "more" : "less"}`;
+/** "β ≈ 0.01". @param {Record<string, number>} amounts */
+export function landsWords(amounts) {
+  const each = Object.entries(amounts).map(([key, value]) => `${configLabel(key)} ≈ ${setting(value)}`);
+  return each.join(", ") || "–";
 }
 
 export class ArmsTable {
@@ -49,6 +59,9 @@ export class ArmsTable {
       head("Collapsed", COLLAPSED),
       head("Hypervolume", LOST),
       this.against,
+      head("Lands at", LANDS),
+      head("ε", EPSILON),
+      head("IGD⁺", IGD),
       ...best.map((metric) => head(`Best ${metricLabel(metric)}`, metric.doc)),
       head("Training time"),
       head("Front lost without it", SHARE),
@@ -66,7 +79,8 @@ export class ArmsTable {
   show(/** @type {Comparison} */ comparison) {
     const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
     const reference = comparison.objectives.map(named).join(", ");
-    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}`);
+    const unit = comparison.baseline ? `; distance to ${comparison.baseline}’s front in units of its ranges` : "";
+    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}`);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);
@@ -87,7 +101,10 @@ export class ArmsTable {
       String(counts.failed),
       String(counts.collapsed),
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
-      isBaseline ? "baseline" : againstWords(pair),
+      isBaseline ? "baseline" : againstWords(arm, pair),
+      landsWords(arm.amounts_to),
+      number(arm.epsilon),
+      number(arm.igd_plus),
       ...this.best.map((name) => number(arm.best[name])),
       duration(arm.training_seconds),
       percent(arm.front_share),

@@ -76,6 +76,10 @@ def test_each_seed_has_its_own_front_and_the_interval_is_over_seeds() -> None:
     assert list(place.distance.sure) == pytest.approx([-0.25, 4.30265 * 0.05 / math.sqrt(3), 3], rel=1e-4)
 
 
+def test_seeds_that_differ_by_rounding_do_not_differ() -> None:
+    assert placed((0, 9.0, 1.5), (1, 9.0, 1.5 + 1e-15), seeds=(0, 1)).distance.sure.half_width == 0.0
+
+
 def test_one_seed_has_no_interval() -> None:
     assert placed((0, 9.0, 1.5)).distance.sure == (-0.25, None, 1)
 

@@ -126,13 +126,14 @@ def place(
     beyond: float = 0.0,
     amounts: dict[str, float] | None = None,
     exact: float | None = None,
+    of: int | None = None,
 ) -> ArmPlace:
     """An arm so far from the front, with these gaps in I(Z;Y) to its step and its line."""
     told = {}
     if gap is not None:
         step, line = (Interval(each, 0.02 if seeds > 2 else None, seeds) for each in gap)
         told = {"i_zy_bits": Spread(step, step, line)}
-    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {})
+    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {}, of or seeds)
     gaps = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
     known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), gaps)
     test = Paired(Interval(None, None, 0), own.distance.sure, p, None)
@@ -207,7 +208,14 @@ def test_one_seed_or_trials_under_way_have_no_test() -> None:
 def test_what_the_grid_does_not_reach_is_not_judged() -> None:
     words = said(rival(place(None, None, seeds=0, gap=None, beyond=1.0)))
     assert words.startswith("arm lies beyond the reach of base’s front, better than all of it in one objective")
-    assert "25 % of its front lies where base does not reach" in said(rival(place(beyond=0.25)))
+    assert "25 % of its trials on a front lie where base does not reach" in said(rival(place(beyond=0.25)))
+
+
+def test_what_only_some_seeds_know_is_said_of_them() -> None:
+    most = said(rival(place(0.3, None, seeds=1, of=3, beyond=2 / 3)))
+    assert most.startswith("arm lies for the most part beyond the reach of base’s front")
+    few = said(rival(place(-0.3, 0.01, p=0.01, seeds=4, of=5, beyond=0.2)))
+    assert few.startswith("arm lies below base’s front") and "t-test over 4 of 5 seeds" in few
 
 
 def test_against_a_single_point_there_is_no_front_to_be_on() -> None:

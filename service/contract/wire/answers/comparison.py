@@ -154,7 +154,7 @@ class ComparedPair(Answer):
         Literal["above", "on", "below", "open", "beyond"] | None,
         Field(
             description="where it lies against the baseline's front; on: within 2 % of the objectives' ranges, open: "
-            "not shown to lie off it, beyond: where it does not reach; null where there is no distance"
+            "not shown to lie off it, beyond: mostly where it does not reach; null where there is no distance"
         ),
     ]
     distance_p_value: Annotated[
