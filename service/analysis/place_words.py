@@ -120,7 +120,7 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
 
 def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
     """Where on it, and how far from the exact front where that is known."""
-    amounts = rival.place.place.amounts_to
+    amounts = {} if rival.place.standing == "beyond" else rival.place.place.amounts_to
     settings = " and ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items())
     where = f"It lands where {settings} lands" if settings else ""
     exact = _exact_words(rival.place, axes)

@@ -150,7 +150,9 @@ def _counted(rest: Sequence[Rival]) -> str:
 
 
 def _lead(rival: Rival) -> tuple[float, float, float]:
-    """By what is sure, then by the line, then by hypervolume."""
+    """By what is sure, then by the line, then by hypervolume; what has no distance comes last."""
     distance, volume = rival.place.place.distance, rival.pair.paired.difference.mean
-    sure, line, more = (-math.inf if m is None else m for m in (distance.sure.mean, distance.line.mean, volume))
+    known = rival.place.standing not in (None, "beyond")
+    means = (distance.sure.mean if known else None, distance.line.mean if known else None, volume)
+    sure, line, more = (-math.inf if mean is None else mean for mean in means)
     return sure, line, more

@@ -206,7 +206,8 @@ def test_one_seed_or_trials_under_way_have_no_test() -> None:
 
 
 def test_what_the_grid_does_not_reach_is_not_judged() -> None:
-    words = said(rival(place(None, None, seeds=0, gap=None, beyond=1.0)))
+    words = said(rival(place(None, None, seeds=0, gap=None, beyond=1.0, amounts={"weighting.beta": 0.1})))
+    assert "It lands" not in words
     assert words.startswith("arm lies beyond the reach of base’s front, better than all of it in one objective")
     assert "25 % of its trials on a front lie where base does not reach" in said(rival(place(beyond=0.25)))
 
@@ -214,6 +215,8 @@ def test_what_the_grid_does_not_reach_is_not_judged() -> None:
 def test_what_only_some_seeds_know_is_said_of_them() -> None:
     most = said(rival(place(0.3, None, seeds=1, of=3, beyond=2 / 3)))
     assert most.startswith("arm lies for the most part beyond the reach of base’s front")
+    reached = rival(place(-0.3, p=0.001), "b")
+    assert said(rival(place(0.3, None, seeds=1, of=3, beyond=2 / 3)), reached).startswith("b lies below base’s front")
     few = said(rival(place(-0.3, 0.01, p=0.01, seeds=4, of=5, beyond=0.2)))
     assert few.startswith("arm lies below base’s front") and "t-test over 4 of 5 seeds" in few
 

@@ -8,10 +8,7 @@ import re
 from service.analysis.candidates import front_ids
 from service.analysis.compared import compared
 from service.contract.wire.events import Metrics
-<<<<<<< HEAD
-=======
 from service.contract.wording.numbers import number, percent, spread
->>>>>>> 364d6c7 (Page, terminal and report show place beside hypervolume; docs and kept answers follow)
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.views.fold import StudyView
@@ -58,16 +55,12 @@ def test_an_arms_numbers_stand_under_their_headings() -> None:
     lost = "Front lost without it"  # of 7 and 8 bits of label at one rate, the grid has 5 and 6
     assert (grid[lost], mib[lost]) == ("0 %", "27 %")
     volume = compared(view).arms[1].result.hypervolume
-<<<<<<< HEAD
     assert mib["Hypervolume"] == "196 and 224" and volume.mean == 28 * 7.5
-=======
-    assert mib["Hypervolume"] == spread(volume.mean, volume.half_width) and volume.mean == 28 * 7.5
     place = compared(view).arms[1].place
     distance = place.place.distance.sure
     assert (grid["Distance"], mib["Distance"]) == ("baseline", spread(distance.mean, distance.half_width))
     assert (mib["ε"], mib["IGD⁺"]) == (number(place.indicators.epsilon), number(place.indicators.igd_plus))
     assert (grid["Dominated"], mib["Dominated"], grid["Lands at"]) == ("–", percent(place.place.dominated), "–")
->>>>>>> 364d6c7 (Page, terminal and report show place beside hypervolume; docs and kept answers follow)
     assert (grid["Best I(X;Z) [bits]"], grid["Best I(Z;Y) [bits]"]) == ("4.00", "6.00")
     assert (grid["Best accuracy"], mib["Best accuracy"]) == ("0.500", "0.700")
 
