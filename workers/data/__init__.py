@@ -49,6 +49,7 @@ class DataSet:
     coarse: tuple[int, ...] = ()  # coarse class of each class, where there is one
     domain: Tensor | None = None  # [N]: which domain a training example is from, as an index
     vocabulary: int = 0  # word numbers of a text are below it; 0 is padding
+    seed: int | None = None  # whose draw it is; none: the one that all seeds share
 
     @property
     def features(self) -> int:

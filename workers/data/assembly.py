@@ -82,6 +82,7 @@ def assemble(
             y_validation=main.validation,
             coarse=facts.coarse,
             vocabulary=facts.vocabulary,
+            seed=seed,
         )
 
     return draw

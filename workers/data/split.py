@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from service.contract.metrics import VALIDATION
 from workers.data import DataSet
 from workers.data.random_streams import Seeds, generator
 from workers.data.rows import Rows, stacked
@@ -34,13 +35,14 @@ class Part:
 
     def block(self, rows: slice) -> tuple[Tensor, Tensor]:
         """The same rows of every member's draw: inputs [K, B, features] and labels [K, B, …]."""
-        return self._spread(self.inputs[rows]), self._spread(self.labels[:, rows])
+        return self.spread(self.inputs[rows]), self.spread(self.labels[:, rows])
 
-    def some(self, places: Tensor) -> Part:
-        """These places [n] of every draw."""
+    def some(self, places: Tensor | slice) -> Part:
+        """These places of every draw."""
         return Part(self.inputs.some(places), self.labels[:, places], self.seeds)
 
-    def _spread(self, draws: Tensor) -> Tensor:
+    def spread(self, draws: Tensor) -> Tensor:
+        """What each draw has [D, …], for each member [K, …]."""
         if len(draws) > 1:
             return self.seeds.spread(draws)
         return draws.expand(self.seeds.members, *draws.shape[1:])
@@ -61,6 +63,13 @@ class Split:
         self.validation: Part | None = None
         if self.data.x_validation is not None:
             self.validation = self._part(lambda d: d.x_validation, lambda d: d.y_validation)
+
+    def held_out(self) -> list[tuple[Part, str, Callable[[str], str]]]:
+        """What is measured on: each split, the name of its random streams, and what its metrics are called."""
+        parts: list[tuple[Part, str, Callable[[str], str]]] = [(self.test, "test", str)]
+        if self.validation is not None:
+            parts.append((self.validation, "validation", VALIDATION.of))
+        return parts
 
     def stack(self, one: Callable[[DataSet], Tensor | None]) -> Tensor | None:
         """What every draw has of something: [D, …]; none where it has none."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from workers.data.random_streams import Seeds
+from workers.data.split import Part
 from workers.measures import labels
 from workers.measures.coding import Code, Coding
 from workers.measures.marginal import Marginal
@@ -35,27 +36,18 @@ class Measured(NamedTuple):
 
 @torch.no_grad()
 def measure(
-    model: Model,
-    problem: Coding,
-    x: Tensor,
-    y: Tensor,
-    *,
-    seeds: Seeds,
-    stream: str,
-    samples: int,
-    marginal: Marginal | None = None,
+    model: Model, problem: Coding, part: Part, *, stream: str, samples: int, marginal: Marginal | None = None
 ) -> Measured:
-    """Rate, gain and accuracy of all members on x [N, features], y [N] or [N, d]; the prior is the marginal of none.
+    """Rate, gain and accuracy of all members on a split; the prior is the marginal of none.
 
     The noise of sample j is its seed's, the same at every epoch, so that curves do not jitter by it.
     """
-    label = labels.kind_of(y)
-    surprise = label.surprise(y)  # [N]
-    sums = torch.zeros(7, seeds.members, device=x.device, dtype=torch.float64)
-    for start in range(0, len(x), ROWS):
-        part = slice(start, start + ROWS)
-        xs = x[part].expand(seeds.members, -1, -1)
-        ys = y[part].expand(seeds.members, *y[part].shape)  # [K, B, …]
+    seeds, label = part.seeds, labels.kind_of(part.labels[0])
+    surprise = torch.stack([label.surprise(y) for y in part.labels])  # [D, N]
+    sums = torch.zeros(7, seeds.members, device=seeds.device, dtype=torch.float64)
+    for start in range(0, len(part), ROWS):
+        rows = slice(start, start + ROWS)
+        xs, ys = part.block(rows)  # [K, B, …]
         s = model.encode(xs)
         code = problem.code(s)
         guess = torch.zeros(())
@@ -65,20 +57,21 @@ def measure(
             outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
             cost = cost + label.nats(outputs, ys).double() / samples
             guess = guess + label.guess(outputs) / samples
-        prior, gain = problem.rate(s).double(), surprise[part] - cost  # [K, B]
+        prior, gain = problem.rate(s).double(), part.spread(surprise[:, rows]) - cost  # [K, B]
         rate = prior if marginal is None else marginal.nats(code)
         hits = label.hits(guess, ys)
         squares = (t.square() for t in (rate, prior, gain))
         sums += torch.stack([t.sum(1) for t in (rate, prior, gain, hits, *squares)])
-    means = sums / len(x)
-    errors = (means[4:] - means[:3].square()).clamp_min(0) / max(1, len(x) - 1)
+    means = sums / len(part)
+    errors = (means[4:] - means[:3].square()).clamp_min(0) / max(1, len(part) - 1)
     return Measured(*means[:4], *errors.sqrt())
 
 
 @torch.no_grad()
-def codes(model: Model, problem: Coding, x: Tensor, members: int) -> Code:
-    """The codes of x [N, features] of all members, a scale for each: [K, N, latent]."""
-    parts = [problem.code(model.encode(rows.expand(members, *rows.shape))) for rows in torch.split(x, ROWS)]
+def codes(model: Model, problem: Coding, part: Part) -> Code:
+    """The codes of a split of all members, a scale for each: [K, N, latent]."""
+    blocks = [part.block(slice(start, start + ROWS))[0] for start in range(0, len(part), ROWS)]
+    parts = [problem.code(model.encode(x)) for x in blocks]
     mean = torch.cat([code.mean for code in parts], dim=1)
     return Code(mean, torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1))
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from service.contract.methods.attacks import Attack, label_of
 from service.contract.study.study import Evaluation, LatentMap
 from service.contract.wire.latent_map import MapFile, Place
-from workers.data.split import Split
+from workers.data.split import Part, Split
 from workers.measures import attacks
 from workers.measures.attacks.ascent import Noise, Target, perturb
 from workers.measures.information import ROWS
@@ -35,11 +35,12 @@ def latent_maps(
     target: Target, split: Split, evaluation: Evaluation, spec: LatentMap, members: Sequence[int]
 ) -> Iterator[tuple[int, MapFile]]:
     """The map of each of these members; one t-SNE of clean and attacked codes together."""
-    x, y = split.data.x_test[: spec.points], split.data.y_test[: spec.points]
+    part = split.test.some(slice(spec.points))
+    x, y = part.block(slice(None))
     is_class = not y.is_floating_point()
     clean = _seen(target, x, is_class)
     attack = spec.attack_of(evaluation.attacks)
-    attacked = _seen(target, _attacked(target, split, attack, x, y), is_class) if attack else None
+    attacked = _seen(target, _attacked(target, part, attack), is_class) if attack else None
     for k in members:
         codes = torch.cat([seen.codes[k] for seen in (clean, attacked) if seen]).double().cpu().numpy()
         if not np.isfinite(codes).all():
@@ -49,12 +50,12 @@ def latent_maps(
         yield (
             k,
             MapFile(
-                points=len(x),
-                labels=y.tolist() if is_class else None,
+                points=len(part),
+                labels=y[k].tolist() if is_class else None,
                 predicted=_listed(clean, k),
                 attack=label_of(attack) if attack else None,
-                clean=_rounded(drawn.places[: len(x)]),
-                attacked=_rounded(drawn.places[len(x) :]) if attacked else None,
+                clean=_rounded(drawn.places[: len(part)]),
+                attacked=_rounded(drawn.places[len(part) :]) if attacked else None,
                 attacked_predicted=_listed(attacked, k),
                 latent=codes.shape[1],
                 method=drawn.method,
@@ -92,23 +93,19 @@ def plane(codes: Floats, perplexity: float) -> Plane:
 
 @torch.no_grad()
 def _seen(target: Target, x: Tensor, is_class: bool) -> Seen:
-    """Of inputs [N, F], the same for all members, or [K, N, F]."""
+    """Of inputs [K, N, F]."""
     model, problem = target
-    members = model.encoder.flat.shape[0]
-    everyone = x.expand(members, -1, -1)
-    means = [problem.code(model.encode(rows)).mean for rows in torch.split(everyone, ROWS, dim=1)]
+    means = [problem.code(model.encode(rows)).mean for rows in torch.split(x, ROWS, dim=1)]
     codes = torch.cat(means, dim=1)
     return Seen(codes, model.decode(codes).argmax(-1) if is_class else None)
 
 
-def _attacked(target: Target, split: Split, spec: Attack, x: Tensor, y: Tensor) -> Tensor:
+def _attacked(target: Target, part: Part, spec: Attack) -> Tensor:
     """Each member's own attacked images: [K, N, F]."""
-    attack, members = attacks.build(spec), split.seeds.members
-    parts = []
-    for start in range(0, len(x), ROWS):
-        rows = slice(start, start + ROWS)
-        x0, ys = x[rows].expand(members, -1, -1), y[rows].expand(members, -1)
-        parts.append(perturb(attack, target, x0, ys, Noise(split.seeds, f"attack/{start}")))
+    attack, parts = attacks.build(spec), []
+    for start in range(0, len(part), ROWS):
+        x0, ys = part.block(slice(start, start + ROWS))
+        parts.append(perturb(attack, target, x0, ys, Noise(part.seeds, f"attack/{start}")))
     return torch.cat(parts, dim=1)
 
 

@@ -18,7 +18,7 @@ from workers.measures.coding import Code
 class Marginal(NamedTuple):
     """r(z) = Σ_c p_c N(m_c, V) of each member, with one covariance V for all components; float64."""
 
-    log_p: Tensor  # [C]
+    log_p: Tensor  # [K, C]
     centres: Tensor  # m, [K, C, L]
     whitening: Tensor  # W, lower triangular, with WᵀW = V⁻¹: [K, L, L]
 
@@ -34,7 +34,7 @@ class Marginal(NamedTuple):
     def cross(self, mean: Tensor, variance: Tensor) -> Tensor:
         """The part of it that depends on r, from μ and σ²: the cross-entropy, but for ½L ln 2π."""
         z, m = mean @ self.whitening.mT, self.centres @ self.whitening.mT  # Wμ [K, B, L], Wm [K, C, L]
-        near = torch.baddbmm(self.log_p - 0.5 * m.square().sum(-1)[:, None], z, m.mT)  # [K, B, C], but for ½‖Wμ‖²
+        near = torch.baddbmm((self.log_p - 0.5 * m.square().sum(-1))[:, None], z, m.mT)  # [K, B, C], but for ½‖Wμ‖²
         precision = self.whitening.square().sum(1)[:, :, None]  # (V⁻¹)_dd, [K, L, 1]
         spread = z.square().sum(-1) + (variance @ precision)[..., 0]  # [K, B]
         return 0.5 * spread + self.log_volume - near.logsumexp(-1)
@@ -46,26 +46,27 @@ class Marginal(NamedTuple):
 
 
 def fit(code: Code, y: Tensor) -> Marginal:
-    """The r of codes [K, N, L] with labels y [N] or [N, d]: a Gaussian, or one per class where that is the tighter.
+    """The r of codes [K, N, L] with labels y [K, N] or [K, N, d]: a Gaussian, or one per class where that is the tighter.
 
     Both match the moments of the aggregated posterior Σ_i q(z|x_i)/N, which for one Gaussian gives the least mean KL.
     Codes of classes may lie in clusters, and one Gaussian wastes itself between them. Each member takes what suits it.
     """
     mean = code.mean.double()
-    group = y.new_zeros(len(y), dtype=torch.long) if y.is_floating_point() else y
-    belongs = functional.one_hot(group).double()  # [N, C]
-    p = belongs.mean(0)
-    centres = belongs.T @ mean / belongs.sum(0).clamp_min(1)[:, None]  # [K, C, L]
-    off = mean - centres[:, group]
+    group = y.new_zeros(y.shape[:2], dtype=torch.long) if y.is_floating_point() else y
+    belongs = functional.one_hot(group).double()  # [K, N, C]
+    p = belongs.mean(1)[..., None]  # [K, C, 1]
+    centres = belongs.mT @ mean / belongs.sum(1).clamp_min(1)[..., None]  # [K, C, L]
+    off = mean - belongs @ centres
     variance = code.scale.double().square().expand_as(mean)
-    within = off.mT @ off / len(y) + torch.diag_embed(variance.mean(1))  # [K, L, L]
-    middle = (p @ centres)[:, None].expand_as(centres)
-    between = (p[:, None] * (centres - middle)).mT @ (centres - middle)
-    many = Marginal(p.log(), centres, _whitening(within))
-    one = Marginal(p.log(), middle, _whitening(within + between))
+    within = off.mT @ off / y.shape[1] + torch.diag_embed(variance.mean(1))  # [K, L, L]
+    middle = (p.mT @ centres).expand_as(centres)
+    between = (p * (centres - middle)).mT @ (centres - middle)
+    log_p = p[..., 0].log()
+    many = Marginal(log_p, centres, _whitening(within))
+    one = Marginal(log_p, middle, _whitening(within + between))
     of_one = one.log_volume + 0.5 * mean.shape[-1]  # its mean cross-entropy, since it has these codes' moments
     tighter = (many.cross(mean, variance).mean(1, keepdim=True) < of_one)[..., None]  # [K, 1, 1]
-    return Marginal(p.log(), torch.where(tighter, centres, middle), torch.where(tighter, many.whitening, one.whitening))
+    return Marginal(log_p, torch.where(tighter, centres, middle), torch.where(tighter, many.whitening, one.whitening))
 
 
 def _whitening(covariance: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import ceil
 
-from service.contract.methods.weightings import Weighting
+from service.contract.methods.weightings import Arml, Weighting
 from service.contract.study.expansion import PlannedTrial
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
@@ -53,8 +53,10 @@ def _shape(trial: PlannedTrial) -> Hashable:
 
 
 def _cost_class(weighting: Weighting) -> Hashable:
-    """Weightings whose steps cost about the same: ours by whether they need a Gram, torchjd's each by its name."""
-    return weighting.name if hasattr(weighting, "adapter") else weighting.needs_gram
+    """Weightings whose steps cost about the same: ours by the Gram matrix they need, torchjd's each by its name."""
+    if hasattr(weighting, "adapter"):
+        return weighting.name
+    return weighting.needs_gram, isinstance(weighting, Arml) and weighting.gram == "halves"
 
 
 def _cut(group: Cohort, parts: int) -> list[Cohort]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -14,6 +14,8 @@ from service.contract.study.study import Evaluation
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import Model
+
+PartName = Literal["train", "validation"]
 
 
 class Batch(NamedTuple):
@@ -56,8 +58,9 @@ class Problem(Protocol):
         """The metrics of the test split after an epoch; `last` is the final one."""
         ...
 
-    def validate(self, model: Model, split: Split) -> Tensor | None:
-        """Mean losses on the validation split [K, n]; none without such a split, or without terms for it."""
+    def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:
+        """The mean of each term before any transform [K, n], measured alike on the validation split and on as many
+        training examples; none without such a split, or without terms for it."""
         ...
 
 

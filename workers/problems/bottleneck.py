@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,14 +13,13 @@ from service.contract.methods.problems import Bottleneck as Spec
 from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, KL_PRIOR, TEST_EXAMPLES, TRAIN_ACCURACY
 from service.contract.study.study import Evaluation
 from workers import models
-from workers.data.random_streams import generator
 from workers.data.split import Split
 from workers.measures import estimators, information, labels, marginal
 from workers.measures.attacks.ascent import Target
 from workers.measures.attacks.robustness import robustness
 from workers.measures.coding import Code, Columns
 from workers.models import Model
-from workers.problems import Batch, rates, transforms
+from workers.problems import Batch, PartName, rates, transforms
 
 FITTED = 2000  # training codes, at most, that the marginal is fitted to; their memory is [K, FITTED, latent]
 
@@ -55,16 +53,15 @@ class Bottleneck:
         return models.build(spec, sizes, split.seeds)
 
     def steps(self, split: Split) -> int:
-        return math.ceil(len(split.data.x_train) / split.batch_size)
+        return math.ceil(len(split.train) / split.batch_size)
 
     def batches(self, split: Split, epoch: int) -> Iterator[Batch]:
-        data, seeds, size = split
-        count = len(data.x_train)
+        seeds, count = split.seeds, len(split.train)
         order = seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
         noise = seeds.draw(f"noise/{epoch}", lambda g: torch.randn(count, self.latent, generator=g))
-        for start in range(0, count, size):
-            part = slice(start, start + size)
-            batch = (data.x_train[order[:, part]], data.y_train[order[:, part]], noise[:, part])
+        for start in range(0, count, split.batch_size):
+            part = slice(start, start + split.batch_size)
+            batch = (*split.train.drawn(order[:, part]), noise[:, part])
             yield Batch(*(seeds.spread(t) for t in batch))
 
     def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
@@ -82,16 +79,21 @@ class Bottleneck:
         return out
 
     @torch.no_grad()
-    def validate(self, model: Model, split: Split) -> Tensor | None:
-        """Prediction and rate, the latter before its transform, one latent sample per example."""
-        d, seeds = split.data, split.seeds
-        if d.x_validation is None or d.y_validation is None:
+    def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:
+        """In batches as in training, since nib's rate depends on their size; one latent sample per example."""
+        if split.validation is None:
             return None
-        measured = information.measure(
-            model, self, d.x_validation, d.y_validation, seeds=seeds, stream="validation", samples=1
-        )
-        entropy = labels.kind_of(d.y_validation).surprise(d.y_validation).mean()
-        return torch.stack((entropy - measured.gain, measured.rate), dim=1)
+        count = min(len(split.train), len(split.validation))
+        measured = split.train.some(split.some_training(count)) if part == "train" else split.validation
+        seeds, size = split.seeds, split.batch_size
+        noise = seeds.spread(seeds.draw(f"noise/{part}", lambda g: torch.randn(count, self.latent, generator=g)))
+        total = noise.new_zeros(seeds.members, len(self.terms), dtype=torch.float64)
+        for start in range(0, count, size):
+            rows = slice(start, min(start + size, count))
+            batch = Batch(*measured.block(rows), noise[:, rows])
+            losses = torch.stack(self.losses(model, model.encode(batch.x), batch), dim=1)
+            total += self.raw(losses) * (rows.stop - start) / count
+        return total
 
     def code(self, s: tuple[Tensor, ...]) -> Code:
         return self._rate.code(s)
@@ -103,38 +105,44 @@ class Bottleneck:
         return model.decode(self._rate.sample(self._rate.code(s), noise))
 
     def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
-        """Information and accuracy on the test split, then what the study's estimators and attacks add."""
+        """Information and accuracy on test and validation split, then what the study's estimators and attacks add."""
+        measures = last or epoch % evaluation.every == 0
+        attacks = evaluation.attacks_at(epoch, last)
+        r = self._marginal(model, split) if measures else None
         columns: Columns = {}
-        if last or epoch % evaluation.every == 0:
-            columns |= self._measure(model, split, evaluation.samples)
-            columns |= estimators.estimate(model, self, split.data.x_test, split.seeds, evaluation)
-        if evaluation.attacks_at(epoch, last):
-            target = Target(model, self)
-            columns |= robustness(target, split.data.x_test, split.data.y_test, split.seeds, evaluation)
-        return columns
+        for part, stream, name in split.held_out():
+            own: Columns = {}
+            if r is not None:
+                measured = information.measure(model, self, part, stream=stream, samples=evaluation.samples, marginal=r)
+                own |= _columns(measured, len(part))
+                own |= estimators.estimate(model, self, part, evaluation)
+            if attacks:
+                own |= robustness(Target(model, self), part, stream, evaluation)
+            columns |= {name(metric): values for metric, values in own.items()}
+        return columns | self._gap(model, split, evaluation.samples, columns[ACCURACY]) if measures else columns
 
-    def _measure(self, model: Model, split: Split, samples: int) -> Columns:
-        d, seeds = split.data, split.seeds
-        shuffled = torch.randperm(len(d.x_train), generator=generator(0, "train-subset"))
-        shuffled = shuffled.to(d.x_train.device)  # the same examples for every cohort
-        seen, fitted = shuffled[: len(d.x_test)], shuffled[:FITTED]
-        r = marginal.fit(information.codes(model, self, d.x_train[fitted], seeds.members), d.y_train[fitted])
+    def _marginal(self, model: Model, split: Split) -> marginal.Marginal:
+        fitted = split.train.some(split.some_training(FITTED))
+        return marginal.fit(information.codes(model, self, fitted), fitted.spread(fitted.labels))
 
-        measure = partial(information.measure, model, self, seeds=seeds, samples=samples)
-        test = measure(d.x_test, d.y_test, stream="test", marginal=r)
-        train = measure(d.x_train[seen], d.y_train[seen], stream="train")
-        bits = {
-            I_XZ: test.rate,
-            ERROR.of(I_XZ): test.rate_error,
-            KL_PRIOR: test.prior,
-            ERROR.of(KL_PRIOR): test.prior_error,
-            I_ZY: test.gain,
-            ERROR.of(I_ZY): test.gain_error,
-        }
-        return {
-            **{name: (nats / math.log(2)).tolist() for name, nats in bits.items()},
-            ACCURACY: test.accuracy.tolist(),
-            TEST_EXAMPLES: [float(len(d.x_test))] * seeds.members,
-            TRAIN_ACCURACY: train.accuracy.tolist(),
-            GAP: (train.accuracy - test.accuracy).tolist(),
-        }
+    def _gap(self, model: Model, split: Split, samples: int, accuracy: list[float]) -> Columns:
+        """Against the accuracy on as many training examples as there are test examples."""
+        seen = split.train.some(split.some_training(len(split.test)))
+        train = information.measure(model, self, seen, stream="train", samples=samples).accuracy.tolist()
+        return {TRAIN_ACCURACY: train, GAP: [own - test for own, test in zip(train, accuracy, strict=True)]}
+
+
+def _columns(measured: information.Measured, count: int) -> Columns:
+    bits = {
+        I_XZ: measured.rate,
+        ERROR.of(I_XZ): measured.rate_error,
+        KL_PRIOR: measured.prior,
+        ERROR.of(KL_PRIOR): measured.prior_error,
+        I_ZY: measured.gain,
+        ERROR.of(I_ZY): measured.gain_error,
+    }
+    return {
+        **{name: (nats / math.log(2)).tolist() for name, nats in bits.items()},
+        ACCURACY: measured.accuracy.tolist(),
+        TEST_EXAMPLES: [float(count)] * len(measured.accuracy),
+    }

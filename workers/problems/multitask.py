@@ -10,14 +10,22 @@ from torch import Tensor
 
 from service.contract.methods.models import Model as ModelSpec
 from service.contract.methods.problems import Multitask as Spec
-from service.contract.metrics import ACCURACY, MEAN_ACCURACY, TASK_ACCURACY, TEST_EXAMPLES, TEST_LOSS, WORST_ACCURACY
+from service.contract.metrics import (
+    ACCURACY,
+    MEAN_ACCURACY,
+    TASK_ACCURACY,
+    TEST_EXAMPLES,
+    TEST_LOSS,
+    VALIDATION,
+    WORST_ACCURACY,
+)
 from service.contract.study.study import Evaluation
 from workers import models
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 from workers.models import Model
-from workers.problems import tasks
+from workers.problems import PartName, tasks
 from workers.problems.tasks.classes import labelled_by
 from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
 from workers.problems.views import Views
@@ -41,11 +49,10 @@ class Multitask:
         self._teacher: Model | None = None
 
     def model(self, spec: ModelSpec, split: Split) -> Model:
-        _, seeds, size = split
-        data = labelled_by(self._spec.main, split.data)
-        setting = Setting(self._spec, data)
+        data, seeds = split.data, split.seeds
+        setting = Setting(self._spec, split, labelled_by(self._spec.main, split))
         self._tasks = {name: tasks.build(name, setting) for name in self.terms}
-        self._views = Views(data, seeds, size, self._spec.shift)
+        self._views = Views(split, setting.labelled, self._spec.shift)
         first, *others = (task.outputs for task in self._tasks.values())
         sizes = models.Sizes(
             data.features, self._latent, self._latent, first, data.shape, (), tuple(others), data.vocabulary
@@ -72,9 +79,16 @@ class Multitask:
         return losses
 
     def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
-        if not last and epoch % evaluation.every:
-            return {}
-        losses, hits = self._measure(model, "test", len(split.data.x_test))
+        columns: Columns = {}
+        if last or epoch % evaluation.every == 0:
+            columns |= self._columns(model, "test", len(split.test))
+            if split.validation is not None:
+                held = self._columns(model, "validation", len(split.validation))
+                columns |= {VALIDATION.of(metric): values for metric, values in held.items()}
+        return columns
+
+    def _columns(self, model: Model, split: SplitName, count: int) -> Columns:
+        losses, hits = self._measure(model, split, count)
         columns = {TEST_LOSS.of(name): losses[i].tolist() for i, name in enumerate(self.terms)}
         columns |= {TASK_ACCURACY.of(name): values.tolist() for name, values in hits.items()}
         if self.terms[0] in hits:
@@ -82,22 +96,23 @@ class Multitask:
         if hits:
             each = torch.stack(list(hits.values()))  # [tasks, K]
             columns |= {MEAN_ACCURACY: each.mean(0).tolist(), WORST_ACCURACY: each.amin(0).tolist()}
-        return {**columns, TEST_EXAMPLES: [float(len(split.data.x_test))] * split.seeds.members}
+        return {**columns, TEST_EXAMPLES: [float(count)] * losses.shape[1]}
 
-    def validate(self, model: Model, split: Split) -> Tensor | None:
-        """Mean losses on the validation split [K, n]; none when the data keeps no such split."""
-        x = split.data.x_validation
-        return None if x is None else self._measure(model, "validation", len(x))[0].mT
+    def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:
+        if split.validation is None:
+            return None
+        return self._measure(model, part, min(len(split.train), len(split.validation)))[0].mT
 
     @torch.no_grad()
     def _measure(self, model: Model, split: SplitName, count: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """Losses [n, K] of all tasks and hits [K] of those that have them, over a whole split."""
+        """Losses [n, K] of all tasks and hits [K] of those that have them, over so many examples of a split."""
         views = self._own_views()
         totals: dict[str, Tensor] = {}
         rights: dict[str, Tensor] = {}
         counts: dict[str, Tensor] = {}
         for start in range(0, count, ROWS):
-            batch = _batch({view: views.measured(view, split, start, ROWS) for view in self._needed()})
+            rows = slice(start, min(start + ROWS, count))
+            batch = _batch({view: views.measured(view, split, rows) for view in self._needed()})
             (code, *_) = model.encode(batch.x)
             for name in self.terms:
                 mean, right, known = self._mean(name, model, code, batch)

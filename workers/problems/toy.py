@@ -16,7 +16,7 @@ from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import ALL, Model
 from workers.models.stack import Stack
-from workers.problems import Batch
+from workers.problems import Batch, PartName
 
 
 class ToyProblem:
@@ -54,7 +54,7 @@ class ToyProblem:
         values = self.losses(model, model.encode(batch.x), batch)
         return dict(zip(self.terms, (v.tolist() for v in values), strict=True))
 
-    def validate(self, model: Model, split: Split) -> Tensor | None:
+    def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:
         return None
 
 

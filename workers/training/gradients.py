@@ -2,7 +2,8 @@
 
 The graph is cut at the encoder's outputs s. Each term is differentiated down to s (cheap: the head alone),
 giving a cotangent c_i = ∂ℓ_i/∂s. Without a Gram matrix one encoder pass with Σ w_i c_i gives the update; with it
-one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is in hand.
+one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is in hand. A pass is linear in c_i, so the
+rows of half the examples give that half's share of g_i, and the other half's is the rest.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Any) -> St
     cotangents, head = _differentiate(terms, cut, model.head)
     losses = torch.stack([t.detach() for t in terms], dim=1)  # [K, n]
     if weighting.needs_gram:
-        g = _term_gradients(s, model.encoder, cotangents)  # [K, n, P]
-        w = weighting(losses, weighting.gram(g))
+        halved = [[_every_second(c) for c in each] for each in cotangents] if weighting.needs_halves else []
+        g, *half = _term_gradients(s, model.encoder, cotangents + halved).split(len(terms), dim=1)  # [K, n, P] each
+        w = weighting(losses, weighting.gram(g, *half))
         return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head)
     w = weighting(losses, None)
     combined = [_combine(w, c) for c in zip(*cotangents, strict=True)]
@@ -68,6 +70,13 @@ def _term_gradients(s: tuple[Tensor, ...], encoder: Stack, cotangents: list[list
     passes = (torch.autograd.grad(s, encoder.leaves, c, retain_graph=i + 1 < n) for i, c in enumerate(cotangents))
     flat = Stack.flatten([g for gradients in passes for g in gradients])  # [K, n·P]
     return flat.view(flat.shape[0], n, -1)
+
+
+def _every_second(cotangent: Tensor) -> Tensor:
+    """Zero but for every second example: half of each view, where views stand one below the other."""
+    half = torch.zeros_like(cotangent)
+    half[:, ::2] = cotangent[:, ::2]
+    return half
 
 
 def _combine(w: Tensor, cotangents: tuple[Tensor, ...]) -> Tensor:

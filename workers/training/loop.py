@@ -46,7 +46,8 @@ def train(
 
     `at_end` is given the trained cohort and its members that did not fail, before their final report.
     """
-    cohort = Cohort(trials, datasets.load(data).to(device), device)
+    seeds = list(dict.fromkeys(trial.seed for trial in trials))
+    cohort = Cohort(trials, datasets.draws(data, seeds), device)
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
     epochs = trials[0].training.epochs
@@ -58,14 +59,18 @@ def train(
         losses = cohort.problem.raw(losses)
         failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
         failed = {alive.pop(k).id: why for k, why in failures.items() if why}
-        for trial, why in failed.items():
-            log.warning("trial %s failed: %s", trial, why)
+        for name, why in failed.items():
+            log.warning("trial %s failed: %s", name, why)
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
-        metrics = {t.id: {**shared, **{name: column[k] for name, column in columns.items()}} for k, t in alive.items()}
+        own = cohort.weighting.report()
+        metrics: dict[str, Metrics] = {}
+        for k, trial in alive.items():
+            told = {name: values[k] for name, values in own.items() if k in values}
+            metrics[trial.id] = {**shared, **{name: column[k] for name, column in columns.items()}, **told}
         if last or not alive:
             took = number(seconds)
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
@@ -79,12 +84,12 @@ def train(
 class Cohort:
     """Model, problem, weighting and optimiser of K members, and the data they share."""
 
-    def __init__(self, trials: Sequence[PlannedTrial], data: DataSet, device: torch.device) -> None:
+    def __init__(self, trials: Sequence[PlannedTrial], draws: Sequence[DataSet], device: torch.device) -> None:
         _check_alike(trials)
         first = trials[0]
         latent = first.model.latent
         seeds = tuple(t.seed for t in trials)
-        self.split = Split(data, Seeds(seeds, device), first.training.batch_size)
+        self.split = Split(draws, Seeds(seeds, device), first.training.batch_size)
         self.problem = problems.build(first.problem, latent)
         self.model = self.problem.model(first.model, self.split)
         steps = self.problem.steps(self.split)
@@ -106,10 +111,11 @@ class Cohort:
         self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
 
     def __str__(self) -> str:
-        data, _, batch_size = self.split
+        train, test, features = len(self.split.train), len(self.split.test), self.split.data.features
+        weights = self.model.encoder.flat.shape[1] + self.model.head.flat.shape[1]
         return (
-            f"{len(data.x_train)} training and {len(data.x_test)} test examples of {data.features} features, "
-            f"batches of {batch_size}; {self.model.encoder.flat.shape[1] + self.model.head.flat.shape[1]} weights each"
+            f"{train} training and {test} test examples of {features} features, "
+            f"batches of {self.split.batch_size}; {weights} weights each"
         )
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
@@ -128,9 +134,10 @@ class Cohort:
         if self._balance:
             self._balance.after_epoch(epoch)
         if self.weighting.needs_validation:
-            validation = self.problem.validate(self.model, self.split)
-            if validation is not None:
-                self.weighting.after_epoch(self.problem.raw(torch.stack(losses)).mean(0), validation)
+            train = self.problem.mean_losses(self.model, self.split, "train")
+            validation = self.problem.mean_losses(self.model, self.split, "validation")
+            if train is not None and validation is not None:
+                self.weighting.after_epoch(train, validation)
         return torch.stack(losses), torch.stack(weights)
 
     def _shake(self, stream: str) -> None:

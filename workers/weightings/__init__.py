@@ -36,20 +36,28 @@ class Weighting(Protocol):
 
     needs_gram: bool
     own_gram: bool = False  # whether `gram` is more than g gᵀ
+    needs_halves: bool = False  # whether `gram` is to be given the share of half the batch
     needs_validation: bool = False  # whether `after_epoch` is to be called
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor: ...  # [m, n], [m, n, n] -> [m, n]
 
-    def gram(self, g: Tensor) -> Tensor:
-        """What the call gets, from the terms' gradients over the encoder: [m, n, P] -> [m, n, n]."""
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
+        """What the call gets, from the terms' gradients over the encoder: [m, n, P] -> [m, n, n].
+
+        `half` is the part of g that every second example gives.
+        """
         return torch.bmm(g, g.mT)
 
     def parameter_noise(self) -> Tensor | None:
         """Standard deviations [m] of the noise that every parameter gets after the step just weighed."""
         return None
 
+    def report(self) -> dict[str, dict[int, float]]:
+        """Metrics of its own after an epoch: their names, and the value of each member that has one."""
+        return {}
+
     def after_epoch(self, train: Tensor, validation: Tensor) -> None:
-        """The mean of each term over the epoch, and after it on the validation split: both [m, n]."""
+        """The mean of each term after the epoch, on training examples and on the validation split: both [m, n]."""
         return None
 
 
@@ -66,6 +74,7 @@ class Mixed(Weighting):
         self._members = len(params)
         self.needs_gram = any(group.needs_gram for _, group in self._groups)
         self.own_gram = any(group.own_gram for _, group in self._groups)
+        self.needs_halves = any(group.needs_halves for _, group in self._groups)
         self.needs_validation = any(group.needs_validation for _, group in self._groups)
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
@@ -77,13 +86,14 @@ class Mixed(Weighting):
             w.index_copy_(0, rows, group(losses.index_select(0, rows), own))
         return w
 
-    def gram(self, g: Tensor) -> Tensor:
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
         if len(self._groups) == 1:
-            return self._groups[0][1].gram(g)
+            return self._groups[0][1].gram(g, half)
         gram = torch.bmm(g, g.mT)
         for rows, group in self._groups:
             if group.own_gram:  # the others need no copy of their gradients
-                gram.index_copy_(0, rows, group.gram(g.index_select(0, rows)))
+                own = None if half is None else half.index_select(0, rows)
+                gram.index_copy_(0, rows, group.gram(g.index_select(0, rows), own))
         return gram
 
     def parameter_noise(self) -> Tensor | None:
@@ -93,6 +103,14 @@ class Mixed(Weighting):
                 total = noise.new_zeros(self._members) if total is None else total
                 total.index_copy_(0, rows, noise)
         return total
+
+    def report(self) -> dict[str, dict[int, float]]:
+        metrics: dict[str, dict[int, float]] = {}
+        for rows, group in self._groups:
+            place = rows.tolist()
+            for name, values in group.report().items():
+                metrics.setdefault(name, {}).update({place[k]: value for k, value in values.items()})
+        return metrics
 
     def after_epoch(self, train: Tensor, validation: Tensor) -> None:
         for rows, group in self._groups:

@@ -17,7 +17,9 @@ class Blending(Weighting):
     """w_i ∝ max(G_i, 0) / O_i², Σw = 1: G how fast the validation loss falls in the window, O how fast its gap to the
     training loss grows, the slopes of lines through the smoothed curves. Equal weights until the warm-up is over.
 
-    The normaliser is the sum itself and O is of validation − train (MixNet's supplement: half of it, and −O).
+    O² counts as at least τ² G_i Ḡ, Ḡ the mean of the G: below that it is noise, whose inverse square would decide
+    alone. Terms that do not overfit so have equal weights. The normaliser is the sum itself and O is of
+    validation − train (MixNet's supplement: half of it, and −O).
     """
 
     needs_gram = False
@@ -30,6 +32,7 @@ class Blending(Weighting):
 
         self._window, self._warm_up = each(lambda p: p.window), each(lambda p: p.warm_up)
         self._keep, self._floor = each(lambda p: p.smoothing), each(lambda p: p.floor)
+        self._tolerance = each(lambda p: p.tolerance)  # τ
         self._longest = int(self._window.max())
         self._curves: list[Tensor] = []  # the last epochs: validation and gap, smoothed, [2, m, n] each
         self._epoch = 0
@@ -45,8 +48,10 @@ class Blending(Weighting):
         now = torch.stack((validation, validation - train)).double()  # [2, m, n]
         smooth = torch.lerp(now, self._curves[-1], self._keep) if self._curves else now
         self._curves = [*self._curves, smooth][-self._longest :]
-        fall, o = self._slopes()
-        value = (-fall).clamp_min(0) / o.square().clamp_min(TINY)  # [m, n]
+        fall, o = self._slopes()  # −G and O
+        g = (-fall).clamp_min(0)
+        least = self._tolerance.square() * g * g.mean(1, keepdim=True)
+        value = g / torch.maximum(o.square(), least).clamp_min(TINY)  # [m, n]
         total = value.sum(1, keepdim=True)
         share = (1 - self._floor) * value / total + self._floor / value.shape[1]
         # One epoch has no slope, 0/0, and changes nothing.

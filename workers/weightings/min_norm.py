@@ -5,13 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-LINE_SEARCH_STEPS = 100
+from workers.weightings.pivoting import pivoted, unit
+
 PAPER_STEPS = 100  # 2/(t+2) steps leave an error of up to about 2/t in w
 
 
 def exact(gram: Tensor) -> Tensor:
-    """Closed form for two terms, Frank–Wolfe with exact line search for more: [m, n, n] -> [m, n]."""
-    return two_terms(gram) if gram.shape[-1] == 2 else line_search(gram)
+    """Closed form for two terms, pivoting for more: [m, n, n] -> [m, n].
+
+    At the minimum G w ≥ ‖x‖² with equality where w_i > 0, so u = w/‖x‖² is argmin_{u ≥ 0} ½ uᵀGu − Σu, and w = u/Σu.
+    With unit gradients the unknowns are γ_i = ‖g_i‖ u_i.
+    """
+    if gram.shape[-1] == 2:
+        return two_terms(gram)
+    a, length = unit(gram)
+    u = pivoted(a, -length.amin(1, keepdim=True) / length) / length
+    return (u / u.sum(1, keepdim=True)).to(gram)
 
 
 def two_terms(gram: Tensor) -> Tensor:
@@ -22,34 +31,11 @@ def two_terms(gram: Tensor) -> Tensor:
     return torch.stack((w, 1 - w), dim=1)
 
 
-def line_search(gram: Tensor, steps: int = LINE_SEARCH_STEPS) -> Tensor:
-    """Frank–Wolfe; the step to vertex e_j minimises the norm: γ = <w, G(w − e_j)> / ‖w − e_j‖²_G."""
-    w, rows = _centre(gram)
-    for _ in range(steps):
-        slope = torch.einsum("mij,mj->mi", gram, w)  # [m, n]
-        j = slope.argmin(1)
-        here, across, there = (w * slope).sum(1), slope[rows, j], gram[rows, j, j]
-        curvature = here - 2 * across + there
-        gamma = torch.where(curvature > 0, (here - across) / curvature, 0.0).clamp(0, 1)
-        w = _toward(w, j, gamma)
-    return w
-
-
 def paper_steps(gram: Tensor, steps: int = PAPER_STEPS) -> Tensor:
     """Frank–Wolfe with γ_t = 2/(t+2), as in the MIB paper."""
-    w, _ = _centre(gram)
+    w = torch.full_like(gram[:, 0], 1 / gram.shape[1])
     for t in range(steps):
-        j = torch.einsum("mij,mj->mi", gram, w).argmin(1)
-        w = _toward(w, j, torch.full_like(w[:, 0], 2 / (t + 2)))
+        gamma = 2 / (t + 2)
+        j = torch.einsum("mij,mj->mi", gram, w).argmin(1, keepdim=True)
+        w = (w * (1 - gamma)).scatter_add(1, j, torch.full_like(w[:, :1], gamma))
     return w
-
-
-def _centre(gram: Tensor) -> tuple[Tensor, Tensor]:
-    m, n, _ = gram.shape
-    return gram.new_full((m, n), 1 / n), torch.arange(m, device=gram.device)
-
-
-def _toward(w: Tensor, j: Tensor, gamma: Tensor) -> Tensor:
-    """(1 − γ) w + γ e_j."""
-    stepped = w * (1 - gamma)[:, None]
-    return stepped.scatter_add(1, j[:, None], gamma[:, None])

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from service.contract.metrics import ALPHA_GAP
 from service.contract.study.axes import Axis, Grid
 from service.contract.study.strict import Strict
 
@@ -95,7 +96,7 @@ class Mib(Strict):
     )
     solver: Axis[Literal["exact", "frank-wolfe"]] = Field(
         "exact",
-        description="exact: closed form, line search for more terms; frank-wolfe: the paper's steps 2/(t+2)",
+        description="exact: the min-norm point itself; frank-wolfe: near it, by the paper's steps 2/(t+2)",
     )
 
 
@@ -105,6 +106,7 @@ class Arml(Strict):
     """
 
     needs_gram: ClassVar[bool] = True
+    metrics: ClassVar[tuple[str, ...]] = (ALPHA_GAP,)
 
     name: Literal["arml"] = "arml"
     form: Axis[Literal["simplified", "two-stage"]] = Field(
@@ -112,10 +114,20 @@ class Arml(Strict):
         description="simplified: α and the model move together; two-stage: first α with Langevin noise on the "
         "parameters, then the model with that α",
     )
-    learning_rate: Axis[Positive] = Field(5e-3, description="step size of α; the paper's is between 5e-4 and 5e-2")
-    every: Axis[Count] = Field(20, description="batches between two steps of α")
+    learning_rate: Axis[Positive] = Field(5e-2, description="step size of α; the paper's is between 5e-4 and 5e-2")
+    every: Axis[Count] = Field(1, description="batches between two steps of α")
+    average: Axis[bool] = Field(
+        True,
+        description="weigh by the mean of α over about the last quarter of its steps, which settles; off: by α itself, "
+        "as in the paper, which follows the noise of each batch",
+    )
     normalize: Axis[Literal["none", "l2"]] = Field(
         "none", description="l2: α compares gradients of length one, so that short ones are not preferred"
+    )
+    gram: Axis[Literal["batch", "halves"]] = Field(
+        "batch",
+        description="batch: squared lengths of gradients include their noise; halves: products of gradients of the two "
+        "halves of each batch, which on average do not, for one more backward pass per term",
     )
     gradient_average: Axis[Decay] = Field(
         0.0,
@@ -133,6 +145,12 @@ class Arml(Strict):
         for field in ("stage", "noise"):
             if self.form == "simplified" and isinstance(getattr(self, field), Grid):
                 raise ValueError(f"{field} has a grid but form 'simplified' does not use it")
+        return self
+
+    @model_validator(mode="after")
+    def _lengths_are_squares(self) -> Arml:
+        if self.gram == "halves" and self.normalize == "l2":
+            raise ValueError("gram 'halves' may have negative squared lengths, so normalize must be 'none', got 'l2'")
         return self
 
 
@@ -155,6 +173,11 @@ class Blending(Strict):
     window: Axis[Annotated[int, Field(ge=2, le=1000)]] = Field(5, description="epochs that G and O are measured over")
     warm_up: Axis[Annotated[int, Field(ge=0)]] = Field(5, description="epochs of equal weights at first, at least two")
     smoothing: Axis[Decay] = Field(0.5, description="decay of the average that smooths the loss curves; 0: none")
+    tolerance: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.3,
+        description="overfitting below this share of generalisation counts as this share: terms that do not overfit "
+        "have equal weights; 0: the paper's formula, which then weighs by noise",
+    )
     floor: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
         0.05, description="least weight of a term, as a share of an equal weight: a term at 0 could never come back"
     )

@@ -11,6 +11,7 @@ from functools import lru_cache
 from service.contract.metrics.metric import Bound, Family, Goal, Kind, Metric
 from service.contract.metrics.table import (
     ACCURACY,
+    ALPHA_GAP,
     ATTACK_METRICS,
     BALANCE,
     BOTTLENECK_METRICS,
@@ -43,10 +44,11 @@ from service.contract.metrics.table import (
     TRAIN_ACCURACY,
     VALIDATION,
     WEIGHT,
+    WEIGHTING_METRICS,
     WORST_ACCURACY,
 )
 
-SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS
+SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS
 
 
 @lru_cache(maxsize=4096)
@@ -84,6 +86,7 @@ def on_training_split(name: str) -> str | None:
 
 __all__ = [
     "ACCURACY",
+    "ALPHA_GAP",
     "ATTACK_METRICS",
     "BALANCE",
     "BOTTLENECK_METRICS",
@@ -117,6 +120,7 @@ __all__ = [
     "TRAIN_ACCURACY",
     "VALIDATION",
     "WEIGHT",
+    "WEIGHTING_METRICS",
     "WORST_ACCURACY",
     "Bound",
     "Family",

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     ROBUSTNESS = "robustness"  # accuracy under an attack
     GAP = "gap"
     IMBALANCE = "imbalance"
+    DISTANCE = "distance"  # of a weighting from the weights that it looks for
     OBJECTIVE = "objective"  # a problem's own function
 
 

@@ -13,6 +13,7 @@ ACCURACY, TRAIN_ACCURACY, GAP = "accuracy", "train_accuracy", "generalization_ga
 MEAN_ACCURACY, WORST_ACCURACY = "mean_accuracy", "worst_accuracy"
 TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_images", "estimator_samples"
 F1, F2 = "f1", "f2"
+ALPHA_GAP = "alpha_gap"
 PRED, INFO = "pred", "info"  # the terms of a bottleneck
 
 _proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0, measured=True)
@@ -270,6 +271,21 @@ MULTITASK_METRICS = _rows(
         doc="smallest over the tasks that have an accuracy",
         kind=Kind.ACCURACY,
         summarises=TASK_ACCURACY.name,
+    ),
+)
+
+# Reported only by weightings that look for an optimum of their own.
+WEIGHTING_METRICS = _rows(
+    Metric(
+        ALPHA_GAP,
+        "distance of α from its optimum",
+        "",
+        "minimize",
+        None,
+        "ARML: largest |α_k − α*_k| after the epoch, α* the exact minimiser of the mean of what α descended over about "
+        "the last quarter of its steps",
+        Kind.DISTANCE,
+        low=0.0,
     ),
 )
 

@@ -265,7 +265,8 @@ class Study(Strict):
         return twin if self.selection == "validation" and held else metric
 
     def _test_metrics_of(self, arm: Arm) -> list[str]:
-        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm)]
+        of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
+        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting]
         if not isinstance(arm.problem, Bottleneck):
             return own
         if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed

@@ -148,3 +148,10 @@ def test_a_slow_solver_is_not_charged_to_its_neighbours() -> None:
     study = check_study({"name": "s", "arms": arms, "seeds": [0, 1]})
     together = {frozenset(trial.arm for trial in cohort) for cohort in plan(planned(study), slots=1)}
     assert together == {frozenset(g) for g in (("mib", "arml"), ("cagrad",), ("imtl-g",), ("fixed", "uniform"))}
+
+
+def test_arml_with_halves_is_not_charged_to_those_without() -> None:
+    arms = [{"name": gram, "weighting": {"name": "arml", "gram": gram}} for gram in ("batch", "halves")]
+    study = check_study({"name": "s", "arms": arms, "seeds": [0, 1]})
+    cohorts = plan(planned(study), slots=1)
+    assert sorted(sorted({trial.arm for trial in cohort}) for cohort in cohorts) == [["batch"], ["halves"]]

@@ -184,14 +184,14 @@ def test_losses_on_the_validation_split_are_those_of_its_images() -> None:
     d = data.load(Digits(validation_fraction=0.2))
     assert d.x_validation is not None and d.y_validation is not None
     problem, model, split = setup(Multitask(auxiliaries=["reconstruction"]), d, [0, 1])
-    found = problem.validate(model, split)
+    found = problem.mean_losses(model, split, "validation")
     assert found.shape == (2, 2)
     (code,) = model.encode(d.x_validation.expand(2, -1, -1))
     for k in range(2):
         outputs = model.decode(code.relu(), 0)[k]
         assert found[k, 0].item() == pytest.approx(functional.cross_entropy(outputs, d.y_validation).item(), rel=1e-4)
     without, model, split = setup(Multitask(), data.load(Digits()), [0])
-    assert without.validate(model, split) is None
+    assert without.mean_losses(model, split, "validation") is None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,10 @@ class Given(Weighting):
         self.seen = gram
         return self.w
 
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
+        self.given = (g, half)
+        return super().gram(g)
+
 
 class Setup:
     def __init__(self) -> None:
@@ -121,3 +125,20 @@ def test_terms_that_miss_the_head_altogether_do_not_fail(setup: Setup, needs_gra
     found = gradients.step(setup.model, RateAlone(Bottleneck(), LATENT), Given(setup.w, needs_gram), setup.batch)
     assert not found.head.any()
     assert found.encoder.any()
+
+
+def test_half_of_the_examples_give_their_share_of_each_gradient(setup: Setup) -> None:
+    weighting = Given(setup.w, needs_gram=True)
+    weighting.needs_halves = True
+    found = gradients.step(setup.model, setup.problem, weighting, setup.batch)
+    g, half = weighting.given
+    assert half is not None
+    whole = setup.batch
+    setup.batch = problems.Batch(*(t[:, ::2] for t in whole))
+    for k in range(K):
+        torch.testing.assert_close(2 * half[k], setup.plain(k)[1], rtol=1e-5, atol=1e-6)
+    setup.batch = problems.Batch(*(t[:, 1::2] for t in whole))
+    for k in range(K):
+        torch.testing.assert_close(2 * (g - half)[k], setup.plain(k)[1], rtol=1e-5, atol=1e-6)
+    full = gradients.step(setup.model, setup.problem, Given(setup.w, needs_gram=True), whole)
+    torch.testing.assert_close(found.encoder, full.encoder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import subprocess
@@ -11,14 +12,19 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
-from service.contract.methods.problems import Bottleneck
+from service.contract.methods.problems import Bottleneck, Multitask
 from service.contract.methods.weightings import Blending, Fixed, Mib
 from service.contract.metrics import BOTTLENECK_METRICS, COMMON_METRICS
 from service.contract.study.study import Evaluation
-from workers.data import load
+from workers import problems
+from workers.data import DataSet, load
+from workers.data.random_streams import Seeds
+from workers.data.split import Split
+from workers.problems import Part
 from workers.training.loop import Cohort, train
 
 METRICS = {*COMMON_METRICS, *BOTTLENECK_METRICS}
@@ -94,16 +100,58 @@ def test_a_metric_that_is_no_number_becomes_none(cohorts: Any) -> None:
     assert metrics["loss_pred"] is not None
 
 
+def told(trial: Any, monkeypatch: pytest.MonkeyPatch, data: DataSet) -> tuple[Tensor, Tensor, Cohort]:
+    """What a weighting hears after an epoch: losses on training examples, on validation, and the trained cohort."""
+    cohort = Cohort([trial], data, torch.device("cpu"))
+    heard: list[tuple[Tensor, Tensor]] = []
+    monkeypatch.setattr(cohort.weighting, "after_epoch", lambda *losses: heard.append(losses))
+    cohort.train_epoch(1)
+    ((training, validation),) = heard
+    return training, validation, cohort
+
+
+def twins() -> DataSet:
+    """Digits whose validation split are the very training images that it is compared with."""
+    data = load(Digits(validation_fraction=0.2))
+    assert data.x_validation is not None
+    seen = Split(data, Seeds([0], torch.device("cpu")), 100).some_training(len(data.x_validation))
+    return dataclasses.replace(data, x_validation=data.x_train[seen], y_validation=data.y_train[seen])
+
+
+@pytest.mark.parametrize("rate", ["vib", "nib"])
+@pytest.mark.parametrize("transform", ["identity", "square"])
+def test_a_weighting_hears_one_quantity_of_one_model_on_both_splits(
+    cohorts: Any, monkeypatch: pytest.MonkeyPatch, rate: Any, transform: Any
+) -> None:
+    """On the same images nothing is left between training and validation but the latent noise, which only pred has."""
+    problem = Bottleneck(rate=rate, transform=transform)
+    trial = cohorts.trial("a", Blending(), batch_size=100)._replace(problem=problem)
+    training, validation, _ = told(trial, monkeypatch, twins())
+    assert float(training[0, 1]) == pytest.approx(float(validation[0, 1]), rel=1e-6)
+    assert float(training[0, 0]) == pytest.approx(float(validation[0, 0]), rel=0.1)
+
+
 def test_a_weighting_is_told_of_losses_before_their_transform(cohorts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     trial = cohorts.trial("a", Blending(), batch_size=500)._replace(problem=Bottleneck(transform="square"))
-    cohort = Cohort([trial], load(Digits(validation_fraction=0.2)), torch.device("cpu"))
-    told: list[tuple[Tensor, Tensor]] = []
-    monkeypatch.setattr(cohort.weighting, "after_epoch", lambda *losses: told.append(losses))
-    losses, _ = cohort.train_epoch(1)
-    ((training, validation),) = told
-    pred, squared_rate = losses.double().unbind(-1)  # [steps, K]
-    torch.testing.assert_close(training.double(), torch.stack((pred, squared_rate.sqrt()), -1).mean(0))
-    assert validation[0, 1] == pytest.approx(float(training[0, 1]), rel=0.3)
+    data = load(Digits(validation_fraction=0.2))
+    *heard, cohort = told(trial, monkeypatch, data)
+    plain = problems.build(Bottleneck(), trial.model.latent)
+    parts: tuple[Part, Part] = ("train", "validation")
+    for losses, part in zip(heard, parts, strict=True):
+        expected = plain.mean_losses(cohort.model, cohort.split, part)
+        torch.testing.assert_close(losses, expected, rtol=1e-5, atol=0)
+
+
+def test_a_task_is_compared_on_the_training_images_that_have_its_label(
+    cohorts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = load(Digits(validation_fraction=0.2, labels=40))
+    trial = cohorts.trial("a", Blending(), batch_size=100)._replace(problem=Multitask(auxiliaries=["rotation"]))
+    training, _, cohort = told(trial, monkeypatch, data)
+    assert data.labelled is not None and int(data.labelled.sum()) == 40
+    (code,) = cohort.model.encode(data.x_train[data.labelled][None])
+    expected = functional.cross_entropy(cohort.model.decode(code.relu())[0], data.y_train[data.labelled])
+    assert float(training[0, 0]) == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_only_the_last_epoch_averages_latent_samples(cohorts: Any) -> None:

@@ -15,12 +15,15 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from service.contract.methods.data import Digits
+from service.contract.methods.models import Mlp
+from service.contract.methods.problems import Multitask
 from service.contract.methods.weightings import Arml, Mgda, Uniform
+from service.contract.study.study import Evaluation
 from service.contract.study.with_axes import with_axes
 from workers import data
-from workers.training.loop import Cohort
+from workers.training.loop import Cohort, train
 from workers.weightings import Setting, Weighting, build
-from workers.weightings.arml import project
+from workers.weightings.arml import minimiser, project
 
 CPU = torch.device("cpu")
 FOUR = Setting(("main", "a", "b", "c"), 1, CPU)
@@ -59,7 +62,7 @@ def test_rows_are_projected_each_for_itself() -> None:
 @pytest.mark.parametrize("normalize", ["none", "l2"])
 def test_alpha_descends_the_distance_of_the_gradients(normalize: Literal["none", "l2"]) -> None:
     """Two steps against autograd on ‖g_main − Σ α_k g_k‖², each projected."""
-    arml = build([Arml(every=1, learning_rate=0.05, normalize=normalize)] * 10, FOUR)
+    arml = build([Arml(learning_rate=0.05, normalize=normalize, average=False)] * 10, FOUR)
     alpha = torch.ones(10, 3, dtype=torch.float64)
     for seed in (0, 1):
         g = gradients(10, 4, seed).double()
@@ -70,6 +73,33 @@ def test_alpha_descends_the_distance_of_the_gradients(normalize: Literal["none",
         alpha = project(alpha - 0.05 * torch.autograd.grad(distance, leaf)[0], 3)
         torch.testing.assert_close(w, torch.cat((torch.ones(10, 1), alpha), dim=1))
     assert alpha.std() > 0.05, "weights that never move would show nothing"
+
+
+def test_averaged_weights_are_the_mean_of_the_steps_by_their_cubes() -> None:
+    """Step t has a share of about t³, exactly t (t + 1) (t + 2), so that the first steps are soon forgotten."""
+    arml, plain = (build([Arml(average=average)] * 5, FOUR) for average in (True, False))
+    steps, shares = [], [t * (t + 1) * (t + 2) for t in range(1, 7)]
+    for seed in range(6):
+        gram = plain.gram(gradients(5, 4, seed))
+        steps.append(plain(torch.ones(5, 4).double(), gram))
+        w = arml(torch.ones(5, 4).double(), gram)
+        expected = sum(share * step for share, step in zip(shares, steps, strict=False)) / sum(shares[: seed + 1])
+        torch.testing.assert_close(w, expected)
+    assert torch.stack(steps).std(0).max() > 0.1, "equal steps would show nothing"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 8))
+def test_the_exact_minimiser_is_that_of_a_quadratic_program(seed: int, k: int, size: int) -> None:
+    """Compared by the distance: where gradients depend on each other several α reach it."""
+    g = torch.randn(k + 1, size, generator=torch.Generator().manual_seed(seed)).double()
+    found = minimiser((g @ g.T)[None])[0]
+    assert (found >= 0).all() and float(found.sum()) == pytest.approx(k)
+    a, b = (g[1:] @ g[1:].T).numpy() + 1e-10 * np.eye(k), (g[1:] @ g[0]).numpy()
+    constraints = np.hstack((np.ones((k, 1)), np.eye(k)))
+    expected = torch.tensor(quadprog.solve_qp(a, b, constraints, np.array([k] + [0.0] * k), meq=1)[0])
+    ours, theirs = (float((g[0] - alpha @ g[1:]).norm()) for alpha in (found, expected))
+    assert ours == pytest.approx(theirs, abs=1e-4)
 
 
 @settings(deadline=None)
@@ -84,7 +114,7 @@ def test_alpha_is_never_negative_and_sums_to_the_number_of_auxiliaries(seed: int
 
 
 def test_alpha_moves_every_so_many_batches_and_only_in_the_first_stage() -> None:
-    params = [Arml(every=3), Arml(every=2, form="two-stage", stage=0.5), Arml(every=5)]
+    params = [Arml(every=3), Arml(every=2, form="two-stage", stage=0.5), Arml(every=5, average=False)]
     arml = build(params, FOUR._replace(batches=4, epochs=3))
     moved, noisy, before = [], [], torch.ones(3, 4)
     for step in range(12):
@@ -142,6 +172,57 @@ def test_alpha_goes_to_the_auxiliary_that_shares_the_main_optimum(form: str) -> 
     assert (equal[0] - problem.target).norm() > 2, "with equal weights the far one pulls the parameters away"
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_alpha_ends_at_its_exact_minimiser(form: Literal["simplified", "two-stage"]) -> None:
+    """Auxiliaries on both sides of the main target, one twice as far: they cancel at α = 2/3, 4/3."""
+    problem, setting = Quadratics(), Setting(Quadratics.terms, 1, CPU, batches=100, epochs=20)
+    away = torch.tensor([3.0, 0.0, -2.0])
+    problem.targets = problem.target + torch.stack((0 * away, away, -away / 2))
+    problem.curvature = torch.ones(3, 3)
+    params = [Arml(form=form, learning_rate=rate) for rate in (5e-4, 5e-3, 5e-2)]
+    arml = build(params, setting)
+    w, _ = problem.train(arml, len(params), 2000)
+    assert max(arml.report()["alpha_gap"].values()) < 0.05
+    torch.testing.assert_close(w[:, 1:], torch.tensor([[2 / 3, 4 / 3]]).expand(3, 2), atol=0.05, rtol=0)
+
+
+def test_alpha_ends_at_its_exact_minimiser_on_digits(cohorts: Any) -> None:
+    """With the step of every 20th batch it stays near its start."""
+    tasks = Multitask(main="class", auxiliaries=["rotation", "random-labels"])
+    defaults, rare = Arml(), Arml(every=20, learning_rate=5e-3, average=False)
+    trials = [
+        cohorts.trial(name, w, epochs=40, batch_size=64)._replace(problem=tasks, model=Mlp(widths=[128], latent=64))
+        for name, w in (("defaults", defaults), ("rare", rare), ("equal", Uniform()))
+    ]
+    *_, last = train(trials, Digits(labels=100), Evaluation(every=40), CPU)
+    metrics: dict[str, Any] = last.metrics
+    assert metrics["defaults"]["alpha_gap"] < 0.05 < metrics["rare"]["alpha_gap"]
+    assert abs(metrics["defaults"]["weight_rotation"] - 1) > 0.05
+    assert "alpha_gap" not in metrics["equal"]
+
+
+def test_the_gram_matrix_of_halves_is_that_of_the_mean_gradients() -> None:
+    """One batch has the noise of its gradients in their squared lengths, two halves have not."""
+    g = torch.Generator().manual_seed(0)
+    mean = torch.randn(4, 6, generator=g)
+    noise = torch.tensor([1.0, 0.5, 2.0, 3.0])[:, None]  # of half a batch
+    arml = build([Arml(gram="halves"), Arml()], FOUR)
+    assert arml.needs_halves
+    total = torch.zeros(2, 4, 4).double()
+    for _ in range(4000):
+        first, second = (mean + noise * torch.randn(4, 6, generator=g) for _ in range(2))
+        whole, half = (t.expand(2, 4, 6) for t in ((first + second) / 2, first / 2))
+        total += arml.gram(whole, half) / 4000
+    exact, inflated = mean @ mean.T, mean @ mean.T + torch.diag(6 * noise[:, 0] ** 2 / 2)
+    torch.testing.assert_close(total.float(), torch.stack((exact, inflated)), atol=0.7, rtol=0)
+    assert (inflated - exact).diagonal().amax() > 20
+
+
+def test_lengths_of_halves_are_not_divided_by() -> None:
+    with pytest.raises(ValidationError, match="normalize must be 'none', got 'l2'"):
+        Arml(gram="halves", normalize="l2")
+
+
 def test_averaged_gradients_replace_the_batchs_own_in_the_gram_matrix() -> None:
     mixed = build([Arml(gradient_average=0.9), Mgda(), Arml()], FOUR)
     average = torch.zeros(4, 6)
@@ -181,7 +262,14 @@ def test_langevin_noise_reaches_every_parameter_with_its_variance(cohorts: Any) 
         assert torch.equal(stack.flat[1], stack.flat[2]), "equal seeds, equal noise"
 
 
-@pytest.mark.parametrize("params", [{"form": "two-stage", "noise": 1e-4}, {"gradient_average": 0.9, "normalize": "l2"}])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"form": "two-stage", "noise": 1e-4},
+        {"gradient_average": 0.9, "normalize": "l2"},
+        {"gradient_average": 0.5, "gram": "halves"},
+    ],
+)
 def test_noise_and_averages_are_the_members_own(cohorts: Any, params: dict[str, Any]) -> None:
     trials = [cohorts.trial(str(seed), Arml(every=2, **params), seed=seed, epochs=2) for seed in (3, 7)]
     neighbours = [cohorts.trial("m", Mgda(), epochs=2), cohorts.trial("s", Arml(every=3), epochs=2)]

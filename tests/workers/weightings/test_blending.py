@@ -11,16 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.contract.methods.data import Digits
+from service.contract.methods.models import Mlp
+from service.contract.methods.problems import Multitask
 from service.contract.methods.weightings import Blending, Dwa, Fixed
+from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
-from service.contract.study.study import Evaluation
+from service.contract.study.study import Evaluation, Training
 from service.contract.wire.errors import InvalidInput
 from workers.training.loop import train
 from workers.weightings import Setting, Weighting, build
 
 CPU = torch.device("cpu")
 TWO = Setting(("a", "b"), 1, CPU)
-BARE: dict[str, Any] = {"window": 3, "warm_up": 0, "smoothing": 0.0, "floor": 0.0}
+BARE: dict[str, Any] = {"window": 3, "warm_up": 0, "smoothing": 0.0, "floor": 0.0, "tolerance": 0.0}
 
 Curve = Callable[[int], float]
 
@@ -78,6 +81,36 @@ def test_a_term_that_does_not_overfit_at_all_takes_the_weight() -> None:
     assert shares([Blending(**BARE)], [(same, same), WORKED[0]], 5)[0] == pytest.approx([1.0, 0.0], abs=1e-6)
 
 
+def test_overfitting_below_the_tolerance_counts_as_none() -> None:
+    """G is 0.2 and 0.3; gaps that grow by 0.01 and 0.001, a hundred times each other's G/O², are both noise."""
+    quiet = [(line(5, -0.21), line(5, -0.2)), (line(9, -0.301), line(9, -0.3))]
+    tolerant, literal = shares([Blending(**{**BARE, "tolerance": t}) for t in (0.3, 0.0)], quiet, 5)
+    assert tolerant == pytest.approx([0.5, 0.5]) and literal[1] > 0.98
+    assert shares([Blending(**{**BARE, "tolerance": 0.3})], WORKED, 5)[0] == pytest.approx([6 / 7, 1 / 7], rel=1e-4)
+
+
+def weights(problem: Multitask, data: Digits, epochs: int) -> list[dict[str, list[Any]]]:
+    """The mean weight of each term in each epoch of a training, for three seeds."""
+    model, training = Mlp(widths=[64], latent=32), Training(epochs=epochs, batch_size=64)
+    trials = [PlannedTrial(str(s), "a", s, {}, problem, Blending(), model, training) for s in range(3)]
+    reports = list(train(trials, data, Evaluation(every=epochs, samples=1), CPU))
+    return [{name: [r.metrics[t.id][f"weight_{name}"] for r in reports] for name in problem.terms} for t in trials]
+
+
+def test_terms_that_do_not_overfit_keep_equal_weights() -> None:
+    """Both validation losses fall all along and stay near those of training images."""
+    tasks = Multitask(main="class", auxiliaries=["coarse-class"])
+    for member in weights(tasks, Digits(validation_fraction=0.3), 15):
+        assert all(0.4 <= w <= 0.6 for w in member["class"])
+
+
+def test_a_term_that_overfits_loses_its_weight() -> None:
+    """40 labelled images are known by heart while rotation still gets better on all of them."""
+    tasks, data = Multitask(main="class", auxiliaries=["rotation"]), Digits(validation_fraction=0.3, labels=40)
+    for member in weights(tasks, data, 20):
+        assert member["class"][0] == 0.5 and max(member["class"][-2:]) < 0.1
+
+
 def test_the_window_forgets_what_was_before() -> None:
     turned: Curve = lambda e: 5 - e if e < 5 else e - 5  # noqa: E731
     curves = [(line(5, -1.0), turned), WORKED[0]]
@@ -119,7 +152,7 @@ def test_only_groups_that_blend_are_told_of_validation() -> None:
 
 
 def test_a_cohort_blends_by_its_validation_split_as_each_member_alone(cohorts: Any) -> None:
-    quick = Blending(window=3, warm_up=2, smoothing=0.0)
+    quick = Blending(window=3, warm_up=2, smoothing=0.0, tolerance=0.0)
     trials = [cohorts.trial(str(seed), quick, seed=seed, epochs=5) for seed in (3, 7)]
     data = Digits(validation_fraction=0.2)
 

@@ -45,17 +45,6 @@ def test_the_papers_steps_approach_mgda_of_torchjd() -> None:
     torch.testing.assert_close(w, mgda(gram), atol=2 / min_norm.PAPER_STEPS, rtol=0)
 
 
-def test_line_search_finds_the_min_norm_point_of_four_gradients() -> None:
-    g = gradients(50, 4, scale=0.3).double()
-    gram = g @ g.mT
-    w = min_norm.exact(gram)
-    torch.testing.assert_close(w.sum(1), torch.ones(50).double())
-    slope = (gram @ w[:, :, None])[:, :, 0]  # at the minimum no vertex lies below the point itself
-    norm = (w * slope).sum(1)
-    assert (norm - slope.amin(1) <= 0.03 * gram.diagonal(dim1=1, dim2=2).amax(1)).all()
-    torch.testing.assert_close(w, mgda(gram), atol=1e-3, rtol=0)
-
-
 def test_equal_or_zero_gradients_share_the_weight() -> None:
     gram = torch.stack((torch.ones(2, 2), torch.zeros(2, 2)))
     assert min_norm.exact(gram).tolist() == [[0.5, 0.5]] * 2

@@ -15,7 +15,8 @@ from torch import Tensor
 from service.contract.methods.estimators import EstimatorName
 from service.contract.metrics import ESTIMATE, ESTIMATOR_SAMPLES
 from service.contract.study.study import Evaluation
-from workers.data.random_streams import Seeds, generator
+from workers.data.random_streams import generator
+from workers.data.split import Part
 from workers.measures import information
 from workers.measures.coding import Coding, Columns
 from workers.measures.estimators import infonce, ksg, mine, pairwise
@@ -33,7 +34,7 @@ ESTIMATORS: dict[EstimatorName, Callable[[Codes], Tensor]] = {
 
 
 @torch.no_grad()
-def estimate(model: Model, problem: Coding, x: Tensor, seeds: Seeds, evaluation: Evaluation) -> Columns:
+def estimate(model: Model, problem: Coding, part: Part, evaluation: Evaluation) -> Columns:
     """What `evaluation.estimators` names, in bits, and N; nothing if it names none.
 
     Not finite without noise, but for MINE and KSG. MINE trains a critic at each call.
@@ -41,15 +42,17 @@ def estimate(model: Model, problem: Coding, x: Tensor, seeds: Seeds, evaluation:
     """
     if not evaluation.estimators:
         return {}
-    chosen = torch.randperm(len(x), generator=generator(0, "estimator-subset"))[: evaluation.estimator_samples]
-    points = x[chosen.to(x.device)]
-    codes = _codes(model, problem, points, seeds)
+    chosen = torch.randperm(len(part), generator=generator(0, "estimator-subset"))[: evaluation.estimator_samples]
+    points = part.some(chosen.to(part.seeds.device))
+    codes = _codes(model, problem, points)
     estimates = {ESTIMATE.of(name): (ESTIMATORS[name](codes) / math.log(2)).tolist() for name in evaluation.estimators}
-    return {**estimates, ESTIMATOR_SAMPLES: [float(len(points))] * seeds.members}
+    return {**estimates, ESTIMATOR_SAMPLES: [float(len(points))] * part.seeds.members}
 
 
-def _codes(model: Model, problem: Coding, x: Tensor, seeds: Seeds) -> Codes:
-    """The codes of x [N, features] of all members, and noise of each seed."""
-    mean, scale = information.codes(model, problem, x, seeds.members)
+def _codes(model: Model, problem: Coding, part: Part) -> Codes:
+    """The codes of all members, and noise of each seed."""
+    seeds = part.seeds
+    mean, scale = information.codes(model, problem, part)
     noise = seeds.spread(seeds.draw("estimator", lambda g: torch.randn(mean.shape[1:], generator=g)))
-    return Codes(x.flatten(1).double(), mean.double(), scale.double(), noise.double(), seeds)
+    x = part.inputs[:].double()  # [D, N, features]
+    return Codes(x if len(x) == 1 else seeds.spread(x), mean.double(), scale.double(), noise.double(), seeds)

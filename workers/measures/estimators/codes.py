@@ -13,7 +13,7 @@ from workers.data.random_streams import Seeds
 class Codes(NamedTuple):
     """N inputs and the code N(mean, diag(scale²)) of each for K members, float64, with one standard normal draw."""
 
-    x: Tensor  # [N, features], the same for all members
+    x: Tensor  # [1, N, features] where it is the same for all members, else [K, N, features]
     mean: Tensor  # [K, N, L]
     scale: Tensor  # [K, N, L]
     noise: Tensor  # [K, N, L]

@@ -24,15 +24,16 @@ def ksg(codes: Codes) -> Tensor:
     stand in: ψ(n_xz + 1) + ψ(N) − ψ(n_x + 1) − ψ(n_z + 1). 0 for k points or fewer.
     """
     x, z = _scaled(codes.x), _scaled(codes.z)
-    count = len(x)
+    count = x.shape[1]
     if count <= NEIGHBOURS:
         return z.new_zeros(len(z))
     total = z.new_zeros(len(z))
     rows = max(1, ENTRIES // count)
     for start in range(0, count, rows):
         part = slice(start, start + rows)
-        near_x = torch.cdist(x[part], x, p=torch.inf)  # [rows, N], the same for all members
-        total += torch.stack([_local(near_x, torch.cdist(zs[part], zs, p=torch.inf)).sum() for zs in z])
+        near_x = [torch.cdist(xs[part], xs, p=torch.inf) for xs in x]  # [rows, N], of one for all members or of each
+        near_z = (torch.cdist(zs[part], zs, p=torch.inf) for zs in z)
+        total += torch.stack([_local(near_x[k % len(x)], near).sum() for k, near in enumerate(near_z)])
     return total / count + torch.digamma(z.new_tensor(count)) + 0 * z.sum((1, 2))  # not a number if the code is not
 
 

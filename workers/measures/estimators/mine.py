@@ -37,7 +37,7 @@ POINTS = 8  # below, no part has two points
 class Pairs(NamedTuple):
     """Inputs and one latent sample of each, both standardised."""
 
-    x: Tensor  # [M, features]
+    x: Tensor  # [1 or K, M, features]
     z: Tensor  # [K, M, L]
 
 
@@ -46,14 +46,14 @@ def mine(codes: Codes) -> Tensor:
 
     In float64: hundreds of steps make another rounding of float32 a difference in the second digit.
     """
-    count = len(codes.x)
+    count = codes.x.shape[1]
     if count < POINTS:
         return codes.mean.new_zeros(len(codes.mean))
     quarter = count // 4
     fit = count - 2 * quarter
     codes = _standardized(codes, fit)
     check, test = (
-        Pairs(codes.x[part], codes.z[:, part]) for part in (slice(fit, fit + quarter), slice(-quarter, None))
+        Pairs(codes.x[:, part], codes.z[:, part]) for part in (slice(fit, fit + quarter), slice(-quarter, None))
     )
     with torch.enable_grad():
         critic = _trained(codes, fit, check)
@@ -64,12 +64,14 @@ def mine(codes: Codes) -> Tensor:
 
 def _standardized(codes: Codes, count: int) -> Codes:
     """Mean 0 and deviation 1 per dimension of the first part; pixels that are almost constant are not blown up."""
-    x, z = codes.x[:count], codes.z[:, :count]
-    spread = x.std(0)
-    floor = 0.1 * spread.square().mean().sqrt() + 1e-12
+    x, z = codes.x[:, :count], codes.z[:, :count]
+    spread = x.std(1, keepdim=True)
+    floor = 0.1 * spread.square().mean(-1, keepdim=True).sqrt() + 1e-12
     centre, width = z.mean(1, keepdim=True), z.std(1, keepdim=True).clamp_min(1e-12)
     return codes._replace(
-        x=(codes.x - x.mean(0)) / spread.clamp_min(floor), mean=(codes.mean - centre) / width, scale=codes.scale / width
+        x=(codes.x - x.mean(1, keepdim=True)) / spread.maximum(floor),
+        mean=(codes.mean - centre) / width,
+        scale=codes.scale / width,
     )
 
 
@@ -79,7 +81,7 @@ def _trained(codes: Codes, count: int, check: Pairs) -> Sequence[Tensor]:
     Trains on the first `count` points, each time with new noise: more joint pairs than there are points.
     """
     seeds = codes.seeds
-    first = layers([codes.x.shape[1] + codes.mean.shape[2], *WIDTHS, 1], seeds, "mine/critic")
+    first = layers([codes.x.shape[2] + codes.mean.shape[2], *WIDTHS, 1], seeds, "mine/critic")
     critic = Stack(first.flat.double(), [leaf.shape[1:] for leaf in first.leaves])
     optimizer = Adam([critic.flat], torch.full_like(critic.flat[:, 0], LEARNING_RATE))
     order = seeds.spread(seeds.draw("mine/order", lambda g: torch.randint(count, (STEPS, BATCH), generator=g)))
@@ -92,7 +94,9 @@ def _trained(codes: Codes, count: int, check: Pairs) -> Sequence[Tensor]:
             seeds.draw(f"mine/noise/{step}", lambda g: torch.randn(BATCH, codes.mean.shape[2], generator=g))
         )
         z = torch.addcmul(codes.mean[member, at], codes.scale[member, at], noise.double())
-        t = _values(critic.leaves, Pairs(codes.x[at], z), range(SHUFFLES + 1))  # [K, 1 + S, B]
+        t = _values(
+            critic.leaves, Pairs(codes.x[member if len(codes.x) > 1 else 0, at], z), range(SHUFFLES + 1)
+        )  # [K, 1 + S, B]
         newest = _log_mean_exp(t[:, 1:].detach())
         moved = torch.logaddexp(log_mean + math.log1p(-AVERAGE), newest + math.log(AVERAGE))
         log_mean = moved if step else newest

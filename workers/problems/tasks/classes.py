@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -10,20 +10,23 @@ from torch.nn import functional
 
 from service.contract.wire.errors import InvalidInput
 from workers.data import DataSet, selection
-from workers.data.random_streams import generator
-from workers.problems.tasks.task import Drawn, Setting, View
+from workers.data.random_streams import Seeds, generator
+from workers.data.split import Split
+from workers.problems.tasks.task import Drawn, Setting, SplitName, View
 
 
 class Labels:
     """Cross-entropy of classes given per example; −1 is an example without a label for this task."""
 
-    def __init__(self, labels: dict[str, Tensor | None], classes: int, view: View = "plain") -> None:
-        self._labels = {split: y for split, y in labels.items() if y is not None}
+    def __init__(self, labels: Mapping[SplitName, Tensor | None], classes: int, seeds: Seeds, view: View) -> None:
+        self._labels = {split: y for split, y in labels.items() if y is not None}  # [D, N] each
         self._has_gaps = any(bool((y < 0).any()) for y in self._labels.values())
+        self._seeds = seeds
         self.outputs, self.view = classes, view
 
     def _target(self, drawn: Drawn) -> Tensor:
-        return self._labels[drawn.split][drawn.place]  # [K, B]
+        y = self._labels[drawn.split]
+        return y[self._seeds.draw_of_member(len(y))[:, None], drawn.place]  # [K, B]
 
     def losses(self, outputs: Tensor, drawn: Drawn) -> Tensor:
         y = self._target(drawn).clamp_min(0)
@@ -36,65 +39,78 @@ class Labels:
         return self._target(drawn) >= 0 if self._has_gaps else None
 
 
-def labelled_by(main: str, data: DataSet) -> DataSet:
-    """The data with as many labelled examples, chosen by the classes of the main task where that is a column.
+def labelled_by(main: str, split: Split) -> Tensor | None:
+    """Who is labelled [D, N]: as many as the data says, by the classes of the main task where that is a column.
 
     A column with gaps has them among the examples that it labels; the label of the data set keeps its own choice.
     """
-    own = data.tasks.get(main)
-    if data.labelled is None or own is None or torch.equal(own.train, data.y_train):
-        return data
-    classes, count = own.train.cpu(), int(data.labelled.sum())
-    known = (classes >= 0).nonzero()[:, 0]  # [N']
-    kept = torch.zeros(len(classes), dtype=torch.bool)
-    kept[known] = torch.from_numpy(selection.few(classes[known].numpy(), count))
-    return replace(data, labelled=kept.to(data.labelled.device))
+    labelled = split.stack(lambda d: d.labelled)
+    if labelled is None or main not in split.data.tasks:
+        return labelled
+
+    def by_column(d: DataSet) -> Tensor | None:
+        classes = d.tasks[main].train
+        if d.labelled is None or torch.equal(classes, d.y_train):
+            return d.labelled
+        known = (classes >= 0).nonzero()[:, 0]  # [N']
+        kept = torch.zeros(len(classes), dtype=torch.bool)
+        kept[known] = torch.from_numpy(selection.few(classes[known].numpy(), int(d.labelled.sum()), d.seed))
+        return kept
+
+    return split.stack(by_column)
 
 
 def _view(setting: Setting, name: str) -> View:
     """The main task learns from the labelled examples alone, an auxiliary from all."""
-    return "labelled" if name == setting.spec.main and setting.data.labelled is not None else "plain"
+    return "labelled" if name == setting.spec.main and setting.labelled is not None else "plain"
+
+
+def _own(setting: Setting) -> dict[SplitName, Tensor | None]:
+    """The labels of the data set."""
+    split = setting.split
+    return {
+        "train": split.train.labels,
+        "validation": None if split.validation is None else split.validation.labels,
+        "test": split.test.labels,
+    }
 
 
 def given(setting: Setting) -> Labels:
     """The label of the data set; where only some training images have one, these are drawn by themselves."""
-    d = setting.data
-    if d.y_train.is_floating_point():
+    if setting.data.y_train.is_floating_point():
         raise InvalidInput("task 'class' needs classes, but this data has continuous labels")
-    labels = {"train": d.y_train, "validation": d.y_validation, "test": d.y_test}
-    return Labels(labels, d.classes, "plain" if d.labelled is None else "labelled")
+    view: View = "plain" if setting.labelled is None else "labelled"
+    return Labels(_own(setting), setting.data.classes, setting.split.seeds, view)
 
 
 def coarse(setting: Setting) -> Labels:
     """Several classes taken as one, by the data set's own table."""
-    d = setting.data
-    if not d.coarse:
+    coarser, seeds = setting.data.coarse, setting.split.seeds
+    if not coarser:
         raise InvalidInput("task 'coarse-class' needs data with coarse classes; this data has none")
-    table = torch.tensor(d.coarse, device=d.y_train.device)
-    labels = {"train": d.y_train, "validation": d.y_validation, "test": d.y_test}
-    return Labels(
-        {k: None if y is None else table[y] for k, y in labels.items()},
-        max(d.coarse) + 1,
-        _view(setting, "coarse-class"),
-    )
+    table = torch.tensor(coarser, device=seeds.device)
+    labels = {split: None if y is None else table[y] for split, y in _own(setting).items()}
+    return Labels(labels, max(coarser) + 1, seeds, _view(setting, "coarse-class"))
 
 
 def random(setting: Setting) -> Labels:
     """A random class per image, the same in every trial: nothing to learn but the images themselves."""
-    d, classes = setting.data, setting.spec.random_classes
+    classes, seeds = setting.spec.random_classes, setting.split.seeds
 
-    def drawn(x: Tensor | None, split: str) -> Tensor | None:
-        if x is None:
-            return None
+    def drawn(y: Tensor, split: SplitName) -> Tensor:
         g = generator(0, f"random-labels/{split}")
-        return torch.randint(classes, (len(x),), generator=g).to(x.device)
+        return torch.randint(classes, (1, y.shape[1]), generator=g).to(y.device)
 
-    inputs = {"train": d.x_train, "validation": d.x_validation, "test": d.x_test}
-    return Labels({split: drawn(x, split) for split, x in inputs.items()}, classes)
+    labels = {split: None if y is None else drawn(y, split) for split, y in _own(setting).items()}
+    return Labels(labels, classes, seeds, "plain")
 
 
 def column(setting: Setting, name: str) -> Labels:
     """One of the data set's own tasks."""
-    own = setting.data.tasks[name]
-    labels = {"train": own.train, "validation": own.validation, "test": own.test}
-    return Labels(labels, own.classes, _view(setting, name))
+    split = setting.split
+    labels: dict[SplitName, Tensor | None] = {
+        "train": split.stack(lambda d: d.tasks[name].train),
+        "validation": split.stack(lambda d: d.tasks[name].validation),
+        "test": split.stack(lambda d: d.tasks[name].test),
+    }
+    return Labels(labels, setting.data.tasks[name].classes, split.seeds, _view(setting, name))

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from service.contract.methods.problems import Multitask
 from workers.data import DataSet
+from workers.data.split import Split
 
 View = Literal["labelled", "plain", "turned", "shifted"]
 SplitName = Literal["train", "validation", "test"]
@@ -43,4 +44,9 @@ class Setting(NamedTuple):
     """What a task is built from."""
 
     spec: Multitask
-    data: DataSet
+    split: Split
+    labelled: Tensor | None  # [D, N]: whose main label may be learned from; none: all
+
+    @property
+    def data(self) -> DataSet:
+        return self.split.data
