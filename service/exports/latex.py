@@ -78,11 +78,9 @@ def _caption(comparison: Comparison, name: str) -> str:
     seeds = sorted({arm.result.hypervolume.seeds for arm in comparison.arms})
     uneven = f" ($n$ from {seeds[0]} to {seeds[-1]} by arm)" if len(seeds) > 1 else ""
     point = ", ".join(f"{described(axis.metric).title} {setting(axis.reference)}" for axis in comparison.objectives)
-    against = (
-        f" Difference: to {escaped(comparison.baseline)}, seed by seed; $p$: paired $t$-test, Holm's method."
-        if comparison.pairs and comparison.baseline
-        else ""
-    )
+    tested = any(pair.p_adjusted is not None for pair in comparison.pairs)
+    test = "; $p$: paired $t$-test, Holm's method" if tested else ""
+    against = f" Difference: to {escaped(comparison.baseline)}, seed by seed{test}." if comparison.baseline else ""
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
         f"from the reference point {escaped(point)}.{against} Lost without it: the part of the joint hypervolume that "

@@ -268,7 +268,14 @@ def test_every_download_leads_to_its_file(alone: Running, finished: tuple[str, l
         answer = httpx.get(alone.url + address, timeout=30, trust_env=False)
         assert answer.status_code == 200, address
         kinds.append(answer.headers["content-type"].partition(";")[0])
-    assert kinds == ["text/html", "text/csv", "text/csv", "application/vnd.apache.parquet", "application/json"]
+    assert kinds == [
+        "text/html",
+        "text/csv",
+        "text/csv",
+        "application/vnd.apache.parquet",
+        "text/x-tex",
+        "application/json",
+    ]
     page.keyboard.press("Escape")
     expect(links.first).to_be_hidden()
 

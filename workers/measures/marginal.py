@@ -46,7 +46,7 @@ class Marginal(NamedTuple):
 
 
 def fit(code: Code, y: Tensor) -> Marginal:
-    """The r of codes [K, N, L] with labels y [K, N] or [K, N, d]: a Gaussian, or one per class where that is the tighter.
+    """The r of codes [K, N, L] with labels y [K, N] or [K, N, d]: a Gaussian, or one per class where that is tighter.
 
     Both match the moments of the aggregated posterior Σ_i q(z|x_i)/N, which for one Gaussian gives the least mean KL.
     Codes of classes may lie in clusters, and one Gaussian wastes itself between them. Each member takes what suits it.

@@ -14,11 +14,12 @@ from tests.service.studies import MIB, bottleneck_of, play
 GRID = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
 
 
-def finished(*arms: dict[str, object], seeds: int = 3) -> StudyView:
-    """Rates of 12 bits: hypervolumes are 20 times the bits of label, 1.0, 1.1, … for the arms' seeds."""
+def finished(*arms: dict[str, object], seeds: int = 3, lag: float = 0.0) -> StudyView:
+    """Rates of 12 bits: hypervolumes are 20 times the bits of label. With each seed MIB falls back by the lag."""
     view = bottleneck_of(*(arms or (GRID, MIB)), seeds=range(seeds))
     for trial_id, trial in view.trials.items():
         gain = (1.0 if trial.planned.arm == "MIB" else 2.0) + 0.1 * trial.planned.seed**2
+        gain -= 0.1 * lag * trial.planned.seed * (trial.planned.arm == "MIB")
         play(view, trial_id, [{"seconds": 2.5, "i_xz_bits": 12.0, "i_zy_bits": gain, "accuracy": 0.5}])
     return view
 
@@ -45,7 +46,8 @@ def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
 
 
 def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
-    table = latex_table(compared(finished()), "β & co")
+    table = latex_table(compared(finished(lag=1.0)), "β & co")
+    assert rows_of(table)[2][3:5] == [r"$-22.0 \pm 5.0$", "$0.0027$"]
     (caption,) = re.findall(r"\\caption\{(.*)\}\n", table)
     assert caption.startswith(r"$\beta$ \& co. Hypervolume: mean $\pm$ 95 \% interval over 3 seeds, $n = 3$, from the ")
     assert "reference point I(X;Z) {[}bits{]} 32, I(Z;Y) {[}bits{]} 0." in caption
@@ -58,7 +60,7 @@ def test_two_seeds_are_two_values_and_n_is_two() -> None:
     table = latex_table(compared(finished(seeds=2)), "s")
     _, grid, mib = rows_of(table)
     assert (grid[2], mib[3], mib[4]) == ("$40.0$ and $42.0$", "$-20.0$", "--")
-    assert "two seeds, both values, no interval, $n = 2$" in table
+    assert "two seeds, both values, no interval, $n = 2$" in table and "$t$-test" not in table
 
 
 def test_a_study_without_a_result_is_a_table_of_dashes() -> None:
