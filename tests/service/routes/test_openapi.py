@@ -175,7 +175,7 @@ def test_what_is_no_json_says_what_it_is() -> None:
     study = "GET /api/studies/{study_id}"
     assert {label: kind for label, kind in kinds.items() if kind != {"application/json"}} == {
         f"{study}/events": {"text/event-stream"},
-        f"{study}/export": {"text/csv", "application/vnd.apache.parquet", "application/json"},
+        f"{study}/export": {"text/csv", "text/x-tex", "application/vnd.apache.parquet", "application/json"},
         f"{study}/report": {"text/html"},
         f"{study}/trials/{{trial_id}}/artifacts/{{name}}": {"application/octet-stream", "application/json"},
         f"{study}/trials/{{trial_id}}/checkpoint": {"application/octet-stream"},
