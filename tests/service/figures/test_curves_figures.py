@@ -27,16 +27,16 @@ def gap(rate: float | None, value: float, clean: float = 0.9) -> list[dict[str, 
 
 def test_a_curve_is_that_of_the_best_configuration_mean_over_seeds() -> None:
     view = bottleneck_of(GRID, seeds=(0, 1, 2))
-    low, high = [(0.1, 0.5)] * 3, [(0.2, 0.6), (0.3, 0.7), (0.4, 0.8)]
+    low, high = [(0.1, 0.4)] * 3, [(0.1, 0.5), (0.3, 0.7), (0.5, 0.9)]
     for trial, values in zip(view.trials, low + high, strict=True):
         play(view, trial, accuracy(*values))
     data = curves_data(view, None, None)
     band = data.test.arms[0].bands["accuracy"]
     assert (band.epochs, band.trials) == ([1, 2], [3, 3]) and band.middle == pytest.approx([0.3, 0.7])
-    assert band.high[0] == pytest.approx(0.3 + 0.1 * T_95_THREE / math.sqrt(3), rel=1e-3)
+    assert band.high[0] == pytest.approx(0.3 + 0.2 * T_95_THREE / math.sqrt(3), rel=1e-3)
     assert data.chosen
     shade = draw_curves(data, "r")["data"][0]
-    assert min(shade["y"]) == pytest.approx(0.3 - 0.1 * T_95_THREE / math.sqrt(3), rel=1e-2)
+    assert min(shade["y"]) == 0 and max(shade["y"]) == 1, "the interval is drawn as far as an accuracy goes"
 
 
 def test_the_best_of_a_metric_to_minimise_is_the_least() -> None:

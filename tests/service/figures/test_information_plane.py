@@ -37,19 +37,22 @@ def test_a_failed_trial_keeps_its_path_and_has_no_end() -> None:
 
 
 def test_an_arm_of_one_configuration_has_the_mean_of_its_seeds_with_intervals() -> None:
-    view = bottleneck_of(MANUAL, MIB)
-    *grid, first, second = view.trials
+    view = bottleneck_of(MANUAL, MIB, seeds=(0, 1, 2))
+    *grid, first, second, third = view.trials
     for trial in grid:
         play(view, trial, bits((3.0, 1.0)))
-    play(view, first, bits((4.0, 2.0)))
-    play(view, second, bits((6.0, 3.0)))
+    for trial, place in ((first, (4.0, 2.0)), (second, (5.0, 2.5)), (third, (6.0, 3.0))):
+        play(view, trial, bits(place))
     manual, mib = plane_data(view).arms
     assert manual.mean is None, "a grid is no sample of one thing"
     assert mib.mean is not None and (mib.mean.x.mean, mib.mean.y.mean) == (5.0, 2.5)
-    assert (mib.mean.x.low, mib.mean.x.high, mib.mean.y.low, mib.mean.y.high) == (4.0, 6.0, 2.0, 3.0)
+    half = 4.302652730 / math.sqrt(3)  # Student's t of two degrees of freedom, of a standard deviation of 1
+    assert mib.mean.x.half_width == pytest.approx(half) and mib.mean.y.half_width == pytest.approx(half / 2)
     marks = [trace for trace in draw_plane(plane_data(view), "r")["data"] if trace.get("error_x")]
-    assert [(mark["x"], mark["y"], mark["error_x"]["arrayminus"]) for mark in marks] == [([5.0], [2.5], [1.0])]
-    assert marks[0]["error_y"]["array"] == [0.5], "two seeds: their range"
+    assert [(mark["x"], mark["y"], mark["error_x"]["arrayminus"]) for mark in marks] == [
+        ([5.0], [2.5], [pytest.approx(half, rel=1e-3)])
+    ]
+    assert marks[0]["error_y"]["array"] == [pytest.approx(DIGITS_ENTROPY - 2.5, abs=1e-3)], "no more than H(Y)"
 
 
 def test_a_grid_is_pale_where_beta_is_small() -> None:
