@@ -29,11 +29,11 @@ def subtitle(name: str, view: StudyView | Overlay, **asked: Any) -> str:
 
 
 def test_terms_and_layers_beyond_the_first_six_are_counted() -> None:
-    tasks = {"name": "multitask", "main": "class", "auxiliaries": ["rotation", "exemplar", "reconstruction"]}
-    eight = {**tasks, "auxiliaries": [*tasks["auxiliaries"], "random-labels", "coarse-class", "a", "b"]}
+    labels = [f"label-{i}" for i in range(1, 9)]
+    eight = {"name": "multitask", "main": labels[0], "auxiliaries": labels[1:]}
     arm = {"name": "a", "problem": eight, "weighting": {"name": "uniform"}}
-    assert subtitle("weight-paths", study_of(arm, data={"name": "digits"})) == "first 6 of 8 terms"
-    few = study_of({**arm, "problem": tasks}, data={"name": "digits"})
+    assert subtitle("weight-paths", study_of(arm, data={"name": "yeast"})) == "first 6 of 8 terms"
+    few = study_of({**arm, "problem": {**eight, "auxiliaries": labels[1:4]}}, data={"name": "yeast"})
     assert subtitle("weight-paths", few) == ""
     deep = bottleneck_of(MIB, model={"name": "mlp", "widths": [8] * 7}, training={"balance": {}})
     assert subtitle("balance", deep) == "|ln OUT/IN| of each layer's worst unit, 0 is balanced · first 6 of 7 layers"
