@@ -66,3 +66,20 @@ def test_a_comparison_says_whose_it_is() -> None:
 def test_a_ratio_is_over_the_seeds_that_both_have() -> None:
     ratio = paired({0: 2.0, 1: 3.0}, {0: 1.0, 1: 2.0, 2: 100.0}).ratio
     assert ratio.mean == pytest.approx(1 + 1 / 1.5) and ratio.seeds == 2
+
+
+def test_one_point_of_a_grids_front_is_on_it_and_not_a_share_of_its_hypervolume() -> None:
+    """MIB is where β = 0.1 is, in each seed: as good as the grid, at a third of its size."""
+    view = bottleneck_of(MANUAL, MIB, seeds=SEEDS)
+    places = {0.01: (12.0, 3.0), 0.1: (6.0, 2.0), 1.0: (2.0, 1.0)}
+    for trial, own in view.trials.items():
+        x, y = places[own.planned.config.get("weighting.beta", 0.1)]
+        noise = 0.01 * own.planned.seed
+        play(view, trial, [{"i_xz_bits": x, "i_zy_bits": y + noise, "seconds": 2.0}])
+    tell(view, event("study_finished"))
+    comparison = compared(view)
+    assert comparison.verdict.startswith("MIB lies on manual β’s front")
+    assert "It lands where β ≈ 0.1 lands." in comparison.verdict
+    assert "of manual β’s hypervolume" not in comparison.verdict
+    mib = comparison.arms[1].place
+    assert (mib.standing, mib.place.by_seed, mib.place.dominated) == ("on", dict.fromkeys(SEEDS, 0.0), 0.0)
