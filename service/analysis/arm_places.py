@@ -42,7 +42,7 @@ class ArmPlace(NamedTuple):
 
         Without a test the mean decides, and the words say so.
         """
-        mean, half, _ = self.place.distance.sure
+        mean, half, *_ = self.place.distance.sure
         if mean is None or (self.place.beyond or 0.0) > 1 / 2:
             return "beyond" if self.place.beyond else None
         near = abs(mean) <= TOLERANCE

@@ -66,7 +66,7 @@ def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: Study, t
         assert (said["study"], said["trial"]) == (finished.id, trial["id"])
         assert (said["arm"], said["seed"]) == (trial["arm"], str(trial["seed"]))
         assert Mlp.model_validate_json(said["model"]) == Mlp(widths=[16], latent=4)
-        cohort = Cohort([expected[trial["id"]]], datasets.load(Digits()), CPU)
+        cohort = Cohort([expected[trial["id"]]], [datasets.load(Digits())], CPU)
         untrained = cohort.evaluate(Evaluation(), 3, last=True)
         checkpoint.load(cohort.model, 0, unpack(content))
         measured = cohort.evaluate(Evaluation(), 3, last=True)

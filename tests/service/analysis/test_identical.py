@@ -38,7 +38,7 @@ def test_the_comparison_says_so_of_two_arms_beside_the_baseline_and_of_a_pair() 
     comparison = compared(view)
     said = "uniform and ARML are identical in every seed: all metrics but time are equal up to rounding"
     assert comparison.identical == [["uniform", "ARML"]] and comparison.verdict.endswith(f" {said}.")
-    words = {pair.arm: comparison.words(pair) for pair in comparison.pairs}
+    words = comparison.words
     assert (
         words["ARML"] == "ARML and uniform are identical in every seed: all metrics but time are equal up to rounding"
     )

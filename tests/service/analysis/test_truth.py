@@ -115,7 +115,7 @@ def test_the_entropy_of_digits_is_that_of_the_split_they_are_tested_on(fraction:
     from workers.data.sets.digits import load
 
     spec = Digits(test_fraction=fraction)
-    counts = load(spec, tmp_path).y_test.bincount().tolist()
+    counts = load(spec, tmp_path)(None).y_test.bincount().tolist()
     assert truth.label_entropy(spec) == pytest.approx(truth.entropy_of(counts), abs=1e-12)
 
 

@@ -204,7 +204,7 @@ def test_l2_is_the_weight_decay_of_torch_and_l1_its_sign(name: Any) -> None:
 def test_regularised_members_end_with_smaller_weights_than_their_neighbours(cohorts: Any) -> None:
     options = [{}, {"l2": 0.1}, {"l1": 0.003}]
     trials = [cohorts.trial(str(i), Fixed(), epochs=5, **option) for i, option in enumerate(options)]
-    digits = data.load(Digits())
+    digits = [data.load(Digits())]
     together, alone = Cohort(trials, digits, CPU), Cohort(trials[1:2], digits, CPU)
     for epoch in range(1, 6):
         together.train_epoch(epoch)

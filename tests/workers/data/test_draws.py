@@ -12,7 +12,7 @@ from service.contract.methods.data import Data, Digits, Gaussian, Overlaid, Toy
 from workers import data
 from workers.data import DataSet
 
-MADE = [
+MADE: list[Data] = [
     Digits(train_fraction=0.5, labels=50, label_noise=0.2, validation_fraction=0.2),
     Overlaid(pairs=200, test_pairs=50, validation_fraction=0.2),
     Gaussian(train_samples=200, test_samples=100, validation_fraction=0.2),

@@ -19,6 +19,7 @@ from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import Fixed
 from service.contract.study.study import Evaluation
+from tests.workers.parts import part_of
 from workers import models
 from workers.data.random_streams import Seeds, generator
 from workers.measures import attacks
@@ -312,7 +313,8 @@ def test_accuracy_under_attack_is_that_of_the_attacked_images() -> None:
     case = Case(images=300)  # two blocks of rows
     target = Linear(torch.from_numpy(case.w)).target
     x, y = torch.from_numpy(case.x), torch.from_numpy(case.y)
-    found = accuracy(attack_of("fgsm", epsilon=0.05), target, x, y, Seeds(case.seeds, CPU), samples=3)
+    part = part_of(x, y, Seeds(case.seeds, CPU))
+    found = accuracy(attack_of("fgsm", epsilon=0.05), target, part, "test", samples=3)
     for k in range(2):
         attacked = case.step(case.x, case.slope(k, case.x), 0.05, 0.05)
         assert found[k].item() == pytest.approx(((attacked @ case.w[k]).argmax(1) == case.y).mean())

@@ -13,6 +13,7 @@ from service.contract.methods.attacks import Fgsm
 from service.contract.methods.data import Digits, Gaussian
 from service.contract.study.study import Evaluation, LatentMap
 from tests.workers.measures.test_latent_map import maps, target_of, trial
+from tests.workers.parts import part_of
 from workers import data as datasets
 from workers.data.random_streams import Seeds, generator
 from workers.measures import estimators
@@ -46,7 +47,7 @@ def test_estimates_are_bits_of_a_fixed_draw_of_points() -> None:
     x = torch.randn(700, 2, generator=torch.Generator().manual_seed(0))
     stand_in: Any = Doubling(3)
     asked = Evaluation(estimators=["pairwise-lower", "pairwise-upper"], estimator_samples=400)
-    found = estimators.estimate(stand_in, stand_in, x, Seeds([4, 4, 9], CPU), asked)
+    found = estimators.estimate(stand_in, stand_in, part_of(x, None, Seeds([4, 4, 9], CPU)), asked)
     points = 2 * x[torch.randperm(700, generator=generator(0, "estimator-subset"))[:400]]
     mean = points.expand(3, -1, -1)
     scale = stand_in.scales.expand_as(mean)
@@ -58,10 +59,10 @@ def test_estimates_are_bits_of_a_fixed_draw_of_points() -> None:
 def test_fewer_points_than_asked_for_are_counted_and_nothing_is_measured_unasked() -> None:
     x = torch.randn(30, 2, generator=torch.Generator().manual_seed(0))
     stand_in: Any = Doubling(1)
-    seeds = Seeds([0], CPU)
-    few = estimators.estimate(stand_in, stand_in, x, seeds, Evaluation(estimators=["infonce"], estimator_samples=400))
+    part = part_of(x, None, Seeds([0], CPU))
+    few = estimators.estimate(stand_in, stand_in, part, Evaluation(estimators=["infonce"], estimator_samples=400))
     assert few["estimator_samples"] == [30.0]
-    assert estimators.estimate(stand_in, stand_in, x, seeds, Evaluation()) == {}
+    assert estimators.estimate(stand_in, stand_in, part, Evaluation()) == {}
 
 
 def test_the_noise_of_an_estimate_belongs_to_the_seed() -> None:
@@ -69,7 +70,9 @@ def test_the_noise_of_an_estimate_belongs_to_the_seed() -> None:
     stand_in: Any = Doubling(3)
     stand_in.scales = torch.full((3, 1, 1), 0.5)
     asked = Evaluation(estimators=["infonce"], estimator_samples=50)
-    one, same, other = estimators.estimate(stand_in, stand_in, x, Seeds([4, 4, 9], CPU), asked)["i_xz_infonce_bits"]
+    one, same, other = estimators.estimate(stand_in, stand_in, part_of(x, None, Seeds([4, 4, 9], CPU)), asked)[
+        "i_xz_infonce_bits"
+    ]
     assert one == same != other
 
 
@@ -83,7 +86,7 @@ def test_a_map_has_no_more_points_than_there_are_and_names_an_attack_without_a_l
 
 
 def test_a_map_reads_clean_and_attacked_codes_each_for_themselves(cohorts: Any) -> None:
-    cohort = Cohort([trial(cohorts, 2)], datasets.load(Digits()), CPU)
+    cohort = Cohort([trial(cohorts, 2)], [datasets.load(Digits())], CPU)
     cohort.model.encoder.flat.mul_(6)
     cohort.model.head.flat.mul_(6)
     asked = Evaluation(attacks=[Fgsm(epsilon=0.3)])

@@ -15,6 +15,7 @@ from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import Fixed
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
+from tests.workers.parts import part_of
 from workers import models
 from workers.data.random_streams import Seeds
 from workers.measures import information, labels
@@ -71,7 +72,7 @@ def _by_hand(x: Tensor, y: Tensor, seeds: list[int], samples: int) -> tuple[Meas
     model = models.build(Mlp(widths=[5], latent=4), models.Sizes(6, 8, 4, 3, (1, 2, 3)), cohort)
     model.encoder.flat.mul_(8)
     model.head.flat.mul_(8)
-    found = information.measure(model, problem, x, y, seeds=cohort, stream="test", samples=samples)
+    found = information.measure(model, problem, part_of(x, y, cohort), stream="test", samples=samples)
     with torch.no_grad():
         s = model.encode(x.expand(len(seeds), -1, -1))
         draws = [_draw(cohort, f"test/{j}", len(x)) for j in range(samples)]

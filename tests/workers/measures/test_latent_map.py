@@ -37,7 +37,7 @@ def target_of(cohort: Cohort) -> Target:
 
 
 def maps(trials: Sequence[PlannedTrial], spec: LatentMap, data: Data | None = None, **evaluation: Any) -> list[Any]:
-    cohort = Cohort(trials, datasets.load(data or Digits()), CPU)
+    cohort = Cohort(trials, [datasets.load(data or Digits())], CPU)
     found = latent_maps(target_of(cohort), cohort.split, Evaluation(**evaluation), spec, range(len(trials)))
     texts = [one.model_dump_json() for _, one in found]
     assert all(MapFile.model_validate_json(text) for text in texts), "as the service takes it"
@@ -87,9 +87,9 @@ def test_a_map_shows_the_first_test_examples_and_what_they_are_read_as(cohorts: 
     data = datasets.load(Digits())
     assert found["points"] == 20 and found["labels"] == data.y_test[:20].tolist()
     assert found["latent"] == 2 and found["attack"] is found["attacked"] is found["attacked_predicted"] is None
-    cohort = Cohort([trial(cohorts, latent=2)], data, CPU)
+    cohort = Cohort([trial(cohorts, latent=2)], [data], CPU)
     with torch.no_grad():
-        mean = cohort.model.encode(data.x_test[None, :20])[0][..., :2]  # VIB: means, then widths
+        mean = cohort.model.encode(data.x_test[:20][None])[0][..., :2]  # VIB: means, then widths
         predicted = cohort.model.decode(mean)[0].argmax(-1)
     np.testing.assert_allclose(found["clean"], mean[0].numpy(), rtol=1e-3)
     assert found["predicted"] == predicted.tolist()
@@ -133,7 +133,7 @@ def test_data_without_classes_has_no_labels(cohorts: Any) -> None:
 
 
 def test_a_member_without_finite_codes_has_no_map_and_the_others_do(cohorts: Any) -> None:
-    cohort = Cohort([trial(cohorts, 2, seed) for seed in (1, 2)], datasets.load(Digits()), CPU)
+    cohort = Cohort([trial(cohorts, 2, seed) for seed in (1, 2)], [datasets.load(Digits())], CPU)
     cohort.model.encoder.flat[0] = torch.nan
     found = latent_maps(target_of(cohort), cohort.split, Evaluation(), LatentMap(points=20), [0, 1])
     assert [member for member, _ in found] == [1]

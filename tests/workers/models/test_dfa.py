@@ -96,7 +96,7 @@ def test_a_bottleneck_feeds_the_logits_error_to_every_hidden_layer_and_the_rates
 
 def test_several_tasks_feed_back_the_error_of_their_own_head_at_their_own_examples() -> None:
     d = data.load(Digits(labels=20))
-    spec, split = Multitask(auxiliaries=["rotation"]), Split(d, Seeds([3], CPU), 16)
+    spec, split = Multitask(auxiliaries=["rotation"]), Split([d], Seeds([3], CPU), 16)
     problem: Any = problems.build(spec, LATENT)
     model = problem.model(Mlp(widths=[7], latent=LATENT), split)
     feedback, w = model.align_feedback(), torch.tensor([[0.9, 0.3]])
@@ -153,7 +153,7 @@ def test_a_hidden_code_does_not_get_the_heads_own_weights_back() -> None:
         training = Training.model_validate({"feedback": feedback, "optimizer": "sgd", "learning_rate": 0.1})
         model = Mlp(widths=[], latent=LATENT)
         trial = PlannedTrial("a", "a", 0, {}, Multitask(auxiliaries=["rotation"]), Uniform(), model, training)
-        cohort = Cohort([trial], data.load(Digits(train_fraction=0.1)), CPU)
+        cohort = Cohort([trial], [data.load(Digits(train_fraction=0.1))], CPU)
         cohort.train_epoch(1)
         return cohort.model.encoder.flat
 

@@ -42,7 +42,7 @@ def test_constants_follow_the_outputs_of_the_first_head_alone(spec: Model) -> No
 
 def _gaussian(seeds: list[int]) -> tuple[Any, Any, Split]:
     problem = problems.build(Bottleneck(), 3)
-    split = Split(data.load(Gaussian(train_samples=500, test_samples=100)), Seeds(seeds, CPU), 500)
+    split = Split([data.load(Gaussian(train_samples=500, test_samples=100))], Seeds(seeds, CPU), 500)
     return problem, problem.model(Mlp(widths=[16], latent=3), split), split
 
 

@@ -160,7 +160,7 @@ def test_it_learns_digits_and_evaluation_follows_once_the_statistics_have_settle
     model = models.build(Resnet18(small_images=True, latent=8, head=[]), sizes, Seeds([0], CPU))
     fixed = weightings.build([Fixed(beta=1e-4)], weightings.Setting(problem.terms, 8, CPU))
     adam = optimizers.build("adam", [model.encoder.flat, model.head.flat], torch.tensor([1e-3]))
-    x, y = digits.x_train[None], digits.y_train[None]
+    x, y = digits.x_train[:][None], digits.y_train[None]
     model.train(True)
     for _ in range(12):
         rows = torch.randperm(len(digits.x_train[:]))[:48]
@@ -170,7 +170,7 @@ def test_it_learns_digits_and_evaluation_follows_once_the_statistics_have_settle
         for _ in range(50):  # after so few steps the running statistics lag far behind the weights
             model.encode(x[:, :96])
         model.train(False)
-        s = model.encode(digits.x_test[None])
+        s = model.encode(digits.x_test[:][None])
         logits = problem.logits(model, s, torch.zeros(1, len(digits.x_test[:]), 8))
     assert (logits[0].argmax(-1) == digits.y_test).float().mean() > 0.5  # by chance 0.1
 

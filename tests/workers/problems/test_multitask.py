@@ -47,7 +47,7 @@ def trained(spec: Any, size: int | None = None) -> list[Metrics]:
 
 def setup(spec: Multitask, d: Any, seeds: list[int], batch_size: int = 16) -> tuple[Any, Any, Split]:
     problem = problems.build(spec, 8)
-    split = Split(d, Seeds(seeds, CPU), batch_size)
+    split = Split([d], Seeds(seeds, CPU), batch_size)
     from service.contract.methods.models import Mlp
 
     return problem, problem.model(Mlp(widths=[12], latent=8), split), split
@@ -147,9 +147,10 @@ def test_few_labels_hold_for_coarse_classes_too_where_these_are_the_main_task() 
 
 def test_random_labels_are_the_same_for_everyone_and_say_nothing() -> None:
     d = data.load(Digits())
-    first, second = (classes.random(Setting(Multitask(), d))._labels["train"] for _ in range(2))
+    split = Split([d], Seeds([0, 1], CPU), 16)
+    first, second = (classes.random(Setting(Multitask(), split, None))._labels["train"] for _ in range(2))
     assert torch.equal(first, second)
-    table = torch.zeros(10, 10).index_put_((d.y_train, first), torch.tensor(1.0), accumulate=True)
+    table = torch.zeros(10, 10).index_put_((d.y_train, first[0]), torch.tensor(1.0), accumulate=True)
     assert (table / table.sum(1, keepdim=True)).max() < 0.2
 
 
@@ -186,7 +187,7 @@ def test_losses_on_the_validation_split_are_those_of_its_images() -> None:
     problem, model, split = setup(Multitask(auxiliaries=["reconstruction"]), d, [0, 1])
     found = problem.mean_losses(model, split, "validation")
     assert found.shape == (2, 2)
-    (code,) = model.encode(d.x_validation.expand(2, -1, -1))
+    (code,) = model.encode(d.x_validation[:].expand(2, -1, -1))
     for k in range(2):
         outputs = model.decode(code.relu(), 0)[k]
         assert found[k, 0].item() == pytest.approx(functional.cross_entropy(outputs, d.y_validation).item(), rel=1e-4)

@@ -100,7 +100,7 @@ def _decode(leaves: list[Tensor], z: Tensor) -> Tensor:
 
 def test_the_noise_level_trains(cohorts: Any) -> None:
     trials = [cohorts.trial(str(b), Fixed(beta=b))._replace(problem=NIB) for b in (0.0, 30.0)]
-    cohort = Cohort(trials, data.load(Digits()).to(CPU), CPU)
+    cohort = Cohort(trials, [data.load(Digits())], CPU)
     for epoch in (1, 2, 3):
         cohort.train_epoch(epoch)
     quiet, noisy = cohort.model.encoder.leaves[-1].flatten().tolist()

@@ -131,7 +131,7 @@ def test_a_toy_vector_has_a_checkpoint_too(cohorts: Any) -> None:
     from service.contract.methods.problems import ToyProblem
 
     trial = cohorts.trial("a", Fixed(beta=0.5))._replace(problem=ToyProblem())
-    cohort = Cohort([trial], datasets.load(Digits()), CPU)
+    cohort = Cohort([trial], [datasets.load(Digits())], CPU)
     assert {name: tuple(t.shape) for name, t in sent(cohort.model, 0).items()} == {"encoder.vector": (8,)}
 
 

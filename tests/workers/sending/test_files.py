@@ -50,7 +50,7 @@ class Kept:
 def cohort(cohorts: Any) -> Cohort:
     """Untrained: members with the seeds 4, 5 and 6."""
     trials = [cohorts.trial(f"t{seed}", Fixed(beta=0.1), seed=seed) for seed in (4, 5, 6)]
-    return Cohort(trials, datasets.load(Digits()), torch.device("cpu"))
+    return Cohort(trials, [datasets.load(Digits())], torch.device("cpu"))
 
 
 def kept(cohort: Cohort, cohorts: Any, uploads: Kept, mapped: tuple[int, ...] = (5, 6), **evaluation: Any) -> Kept:

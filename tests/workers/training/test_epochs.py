@@ -37,7 +37,7 @@ def test_losses_and_weights_are_means_over_the_steps_of_their_epoch(cohorts: Any
     trials = [
         cohorts.trial(name, Fixed(beta=beta), epochs=2, batch_size=500) for name, beta in (("a", 0.1), ("b", 2.0))
     ]
-    cohort = Cohort(trials, data.load(Digits()), CPU)
+    cohort = Cohort(trials, [data.load(Digits())], CPU)
     steps = [cohort.train_epoch(epoch) for epoch in (1, 2)]
     reports = cohorts.reports(trials, every=9, samples=1)
     for report, (losses, weights) in zip(reports, steps, strict=True):
@@ -59,7 +59,7 @@ def test_a_weighting_is_told_of_steps_epochs_seeds_and_terms(cohorts: Any, monke
 
     monkeypatch.setattr(weightings, "build", spy)
     trials = [cohorts.trial(str(seed), Uniform(), seed=seed, epochs=7, batch_size=500) for seed in (5, 2, 5)]
-    Cohort([t._replace(problem=Bottleneck(transform="square")) for t in trials], data.load(Digits()), CPU)
+    Cohort([t._replace(problem=Bottleneck(transform="square")) for t in trials], [data.load(Digits())], CPU)
     (setting,) = told
     assert (setting.terms, setting.latent, setting.seeds) == (("pred", "info"), 8, (5, 2, 5))
     assert (setting.batches, setting.epochs) == (3, 7), "1,438 images in batches of 500"
@@ -86,7 +86,7 @@ def test_a_model_trains_while_it_trains_and_is_measured_as_it_will_be_used(
     cohorts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial = cohorts.trial("a", Blending(), epochs=1, batch_size=2000)
-    cohort = Cohort([trial], data.load(Digits(validation_fraction=0.2)), CPU)
+    cohort = Cohort([trial], [data.load(Digits(validation_fraction=0.2))], CPU)
     order: list[Any] = []
     monkeypatch.setattr(cohort.model, "train", order.append)
 

@@ -24,7 +24,7 @@ from workers import problems
 from workers.data import DataSet, load
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
-from workers.problems import Part
+from workers.problems import PartName
 from workers.training.loop import Cohort, train
 
 METRICS = {*COMMON_METRICS, *BOTTLENECK_METRICS}
@@ -102,7 +102,7 @@ def test_a_metric_that_is_no_number_becomes_none(cohorts: Any) -> None:
 
 def told(trial: Any, monkeypatch: pytest.MonkeyPatch, data: DataSet) -> tuple[Tensor, Tensor, Cohort]:
     """What a weighting hears after an epoch: losses on training examples, on validation, and the trained cohort."""
-    cohort = Cohort([trial], data, torch.device("cpu"))
+    cohort = Cohort([trial], [data], torch.device("cpu"))
     heard: list[tuple[Tensor, Tensor]] = []
     monkeypatch.setattr(cohort.weighting, "after_epoch", lambda *losses: heard.append(losses))
     cohort.train_epoch(1)
@@ -114,8 +114,8 @@ def twins() -> DataSet:
     """Digits whose validation split are the very training images that it is compared with."""
     data = load(Digits(validation_fraction=0.2))
     assert data.x_validation is not None
-    seen = Split(data, Seeds([0], torch.device("cpu")), 100).some_training(len(data.x_validation))
-    return dataclasses.replace(data, x_validation=data.x_train[seen], y_validation=data.y_train[seen])
+    seen = Split([data], Seeds([0], torch.device("cpu")), 100).some_training(len(data.x_validation))
+    return dataclasses.replace(data, x_validation=data.x_train.some(seen), y_validation=data.y_train[seen])
 
 
 @pytest.mark.parametrize("rate", ["vib", "nib"])
@@ -136,7 +136,7 @@ def test_a_weighting_is_told_of_losses_before_their_transform(cohorts: Any, monk
     data = load(Digits(validation_fraction=0.2))
     *heard, cohort = told(trial, monkeypatch, data)
     plain = problems.build(Bottleneck(), trial.model.latent)
-    parts: tuple[Part, Part] = ("train", "validation")
+    parts: tuple[PartName, PartName] = ("train", "validation")
     for losses, part in zip(heard, parts, strict=True):
         expected = plain.mean_losses(cohort.model, cohort.split, part)
         torch.testing.assert_close(losses, expected, rtol=1e-5, atol=0)

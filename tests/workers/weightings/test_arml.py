@@ -254,7 +254,7 @@ def test_averages_find_the_related_auxiliary_under_noise() -> None:
 def test_langevin_noise_reaches_every_parameter_with_its_variance(cohorts: Any) -> None:
     silent, loud = (Arml(form="two-stage", noise=noise) for noise in (0.0, 1e-4))
     trials = [cohorts.trial(str(i), w, epochs=2, batch_size=5000) for i, w in enumerate((silent, loud, loud))]
-    cohort = Cohort(trials, data.load(Digits()), CPU)
+    cohort = Cohort(trials, [data.load(Digits())], CPU)
     cohort.train_epoch(1)
     for stack in (cohort.model.encoder, cohort.model.head):
         noise = stack.flat[1] - stack.flat[0]
