@@ -28,7 +28,7 @@ class Marginal(NamedTuple):
         KL(q ‖ N(m, V)) = ½(‖W(μ − m)‖² + Σ_d σ_d² (V⁻¹)_dd − L) − ln det W − Σ_d ln σ_d. Infinite or not a number for a
         code without noise.
         """
-        scale = code.scale.double().expand(-1, -1, self.whitening.shape[-1])
+        scale = code.scale.double().expand_as(code.mean)
         return self.cross(code.mean.double(), scale.square()) - 0.5 * scale.shape[-1] - scale.log().sum(-1)
 
     def cross(self, mean: Tensor, variance: Tensor) -> Tensor:

@@ -111,3 +111,9 @@ def test_a_class_that_is_missing_and_a_member_that_is_broken_harm_nobody_else() 
     code.mean[2, :, 1] = 0.0  # no noise and no spread: a covariance without an inverse
     bits = fit(code, torch.where(y == 2, 5, y)).nats(code).mean(1)
     assert bits.isfinite().tolist() == [True, False, False]
+
+
+def test_a_code_without_noise_has_no_finite_bound() -> None:
+    code, y = _codes(9)
+    silent = Code(code.mean, torch.zeros(()))  # as rate none has it
+    assert not fit(silent, y).nats(silent).isfinite().any()
