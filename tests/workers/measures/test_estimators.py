@@ -31,7 +31,7 @@ def codes(seeds: list[int], count: int = 120, size: float = 1.0) -> Codes:
     mean = size * torch.tanh(x @ torch.randn(len(seeds), 3, 2, generator=g, dtype=torch.float64))
     scale = 0.2 + torch.rand(mean.shape, generator=g, dtype=torch.float64)
     noise = cohort.spread(cohort.draw("noise", lambda g: torch.randn(count, 2, generator=g))).double()
-    return Codes(x, mean, scale, noise, cohort)
+    return Codes(x[None], mean, scale, noise, cohort)
 
 
 @pytest.fixture(autouse=True)

@@ -40,14 +40,15 @@ def _codes(seed: int) -> Codes:
     mean = (1 - quiet).sqrt() * (x @ torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64))
     members = len(TRUTHS)
     seeds = Seeds([seed] * members, torch.device("cpu"))
-    return Codes(x, mean, quiet.sqrt().expand_as(mean), noise.expand_as(mean), seeds)
+    return Codes(x[None], mean, quiet.sqrt().expand_as(mean), noise.expand_as(mean), seeds)
 
 
 def _nats(name: str, codes: Codes) -> Tensor:
     if name == "prior-kl":
         return kl_to_prior(Code(codes.mean, codes.scale)).mean(1)
     if name == "marginal-kl":
-        others, half = codes.x[: POINTS // 2], POINTS // 2
+        half = POINTS // 2
+        others = codes.x[:, :half].expand(len(codes.mean), -1, -1)
         r = fit(Code(codes.mean[:, :half], codes.scale[:, :half]), others)
         return r.nats(Code(codes.mean[:, half:], codes.scale[:, half:])).mean(1)
     return next(found for key, found in estimators.ESTIMATORS.items() if key == name)(codes)

@@ -19,7 +19,7 @@ CPU = torch.device("cpu")
 def _codes(x: Tensor, z: Tensor) -> Codes:
     """Codes whose sample is z [N, L]."""
     z = z.double()[None]
-    return Codes(x.double(), z, torch.zeros_like(z), torch.zeros_like(z), Seeds([0], CPU))
+    return Codes(x.double()[None], z, torch.zeros_like(z), torch.zeros_like(z), Seeds([0], CPU))
 
 
 def _draw(count: int, x: int, z: int, seed: int = 0) -> tuple[Tensor, Tensor]:

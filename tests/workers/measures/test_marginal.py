@@ -9,12 +9,18 @@ import torch
 from torch import Tensor
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
 
+from workers.measures import marginal
 from workers.measures.coding import Code
 from workers.measures.estimators import pairwise
-from workers.measures.marginal import fit
+from workers.measures.marginal import Marginal
 from workers.problems.rates import kl_to_prior
 
 CLASSES, LATENT = 4, 3
+
+
+def fit(code: Code, y: Tensor) -> Marginal:
+    """With labels y [N, …] that all members share."""
+    return marginal.fit(code, y.expand(len(code.mean), *y.shape))
 
 
 def _codes(seed: int, members: int = 2, count: int = 300, apart: float = 3.0) -> tuple[Code, Tensor]:

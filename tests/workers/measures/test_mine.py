@@ -21,7 +21,7 @@ def _codes(size: float, count: int = 400, seeds: tuple[int, ...] = (0,)) -> Code
     g = torch.Generator().manual_seed(1)
     x, noise = (torch.randn(count, 1, generator=g, dtype=torch.float64) for _ in range(2))
     mean = (size * x).expand(len(seeds), count, 1)
-    return Codes(x, mean, torch.ones_like(mean), noise.expand_as(mean), Seeds(seeds, CPU))
+    return Codes(x[None], mean, torch.ones_like(mean), noise.expand_as(mean), Seeds(seeds, CPU))
 
 
 def _critic(members: int) -> list[Tensor]:
@@ -58,7 +58,7 @@ def test_the_critic_does_not_see_the_points_it_is_measured_on(monkeypatch: pytes
     monkeypatch.setattr(mine, "_bound", spy)
     codes = _codes(3.0)
     other = codes._replace(x=codes.x.clone(), mean=codes.mean.clone(), noise=codes.noise.clone())
-    other.x[300:] *= 2
+    other.x[:, 300:] *= 2
     other.mean[:, 300:] *= -1
     other.noise[:, 300:] = 0
     values = [mine.mine(c).item() for c in (codes, other)]
