@@ -84,7 +84,8 @@ def objectives_line(comparison: Answer) -> str:
     volume = f"Hypervolume: {over_seeds(comparison['seeds'])}, from the reference point ({reference})."
     baseline = comparison["baseline"]
     distance = f"Distance: to {baseline}’s front, in units of its ranges; below 0 is worse. " if baseline else ""
-    return f"Objectives: {names}. {volume} {distance}{LOST}"
+    selection = f" {comparison['selection_words'].capitalize()}." if comparison["selection_words"] else ""
+    return f"Objectives: {names}.{selection} {volume} {distance}{LOST}"
 
 
 def size(count: int | None) -> str:

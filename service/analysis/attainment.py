@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import moocore
 import numpy as np
 
-from service.analysis.fronts import Axis, Point
+from service.analysis.fronts import Axis, Point, nondominated
 
 LEVELS = (25, 50, 75)
 BEYOND = 0.05  # of the points' span: how far the box goes on behind the worst of them
@@ -34,8 +34,8 @@ def _table(sets: Mapping[int, Sequence[Point]], axes: Sequence[Axis]) -> np.ndar
     """Rows (x, y, seed), less is better; a seed without a point has one that attains nothing. [N, 3]"""
     rows = []
     for number, points in enumerate(sets.values()):
-        turned = np.array([point.values for point in points]).reshape(-1, 2) * _signs(axes)
-        front = turned[moocore.is_nondominated(turned)] if len(turned) else np.full((1, 2), math.inf)
+        values = np.array([point.values for point in nondominated(points, axes)]).reshape(-1, 2) * _signs(axes)
+        front = values[moocore.is_nondominated(values)] if len(values) else np.full((1, 2), math.inf)
         rows.append(np.column_stack([front, np.full(len(front), float(number))]))
     return np.concatenate(rows) if rows else np.empty((0, 3))
 

@@ -8,7 +8,9 @@ from service.analysis.cost import Spent
 from service.analysis.fronts import Axis, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
 from service.analysis.intervals import mean_interval
 from service.analysis.place import Placed
+from service.contract.metrics import described
 from service.contract.wire.errors import Detail, InvalidInput
+from service.contract.wording.selection import Chooser
 from service.views.selectors import lost_seeds
 from service.views.view import View
 
@@ -24,6 +26,15 @@ def candidates(view: View) -> list[Trial]:
 
 def objectives(view: View) -> list[Axis]:
     return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+
+
+def chooser(view: View) -> Chooser | None:
+    """The split that chooses among this study's trials; none where its objectives are not measured on one."""
+    axes = objectives(view)
+    held = [axis.chosen_by for axis in axes if axis.chosen_by]
+    if held and any(name in metrics for *_, metrics in candidates(view) for name in held):
+        return "validation"
+    return "test" if any(described(axis.metric).measured for axis in axes) else None
 
 
 def front_ids(view: View) -> set[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
-from service.analysis.candidates import candidates, objectives, placed, spent_by_arm
+from service.analysis.candidates import candidates, chooser, objectives, placed, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.fronts import Axis, Point, turned
@@ -19,6 +19,7 @@ from service.analysis.verdict import identical_words, rival_words, verdict
 from service.contract.methods.weightings import BY_HAND
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
+from service.contract.wording.selection import Chooser
 from service.views.selectors import Counts, counts, lost_seeds, training_seconds, varied_by_arm
 from service.views.view import View
 
@@ -48,6 +49,7 @@ class Comparison(NamedTuple):
     state: StudyState
     seeds: int
     objectives: list[Axis]
+    chooser: Chooser | None  # the split that chose what is compared
     baseline: str | None
     verdict: str
     arms: list[ArmCompared]
@@ -96,6 +98,7 @@ def _compare(view: View) -> Comparison:
         state=view.state,
         seeds=len(study.seeds),
         objectives=axes,
+        chooser=chooser(view),
         baseline=baseline,
         verdict=" ".join([said, *(f"{identical_words(group)}." for group in identical)]),
         arms=[

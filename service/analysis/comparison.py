@@ -6,10 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from service.analysis.cost import CostCurve, Reach, Spent, cost_curve, cost_to_reach
-from service.analysis.fronts import Axis, Trial, front_share, hypervolume, hypervolume_by_seed, nondominated, points_of
+from service.analysis.fronts import (
+    Axis,
+    Point,
+    Trial,
+    front_share,
+    hypervolume,
+    hypervolume_by_seed,
+    nondominated,
+    points_of,
+)
 from service.analysis.intervals import Interval, mean_interval
 from service.analysis.paired import LEVEL, Paired, holm, paired
-from service.contract.metrics import ACCURACY, described
+from service.contract.metrics import ACCURACY, VALIDATION, described
 
 
 class ArmResult(NamedTuple):
@@ -21,7 +30,8 @@ class ArmResult(NamedTuple):
     hypervolume_all_seeds: float | None
     front_share: float  # what of the front of all arms would be lost without it
     on_front: int  # trials
-    best: dict[str, float | None]
+    best: dict[str, float | None]  # the value of the trial that was chosen for it
+    optimism: dict[str, float]  # how much better the front looks to what chose it, mean over its trials
 
 
 class Pair(NamedTuple):
@@ -66,20 +76,38 @@ def compare(
                 front_share=front_share(name, points, seeds, axes),
                 on_front=sum(point.arm == name for point in joint),
                 best=_best(name, trials, axes),
+                optimism=_optimism(nondominated(own, axes), axes),
             )
         )
     return results
 
 
 def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str, float | None]:
-    """Of each objective, and of accuracy."""
+    """Of each objective, and of accuracy: chosen by one split where there is one for it, claimed on another."""
     best: dict[str, float | None] = {}
-    for metric in dict.fromkeys([*(axis.metric for axis in axes), ACCURACY]):
-        goal = next((axis.goal for axis in axes if axis.metric == metric), described(metric).goal)
-        known = [m[metric] for _, arm, _, m in trials if arm == name and m.get(metric) is not None]
-        values = [value for value in known if value is not None]
-        best[metric] = (min(values) if goal == "minimize" else max(values)) if values else None
+    asked = {axis.metric: axis for axis in axes}
+    accuracy = Axis(ACCURACY, described(ACCURACY).goal, None, VALIDATION.of(ACCURACY) if _held_out(axes) else None)
+    for axis in asked.values() if ACCURACY in asked else [*asked.values(), accuracy]:
+        points = points_of([trial for trial in trials if trial[1] == name], [axis])
+        sign = 1 if axis.goal == "maximize" else -1
+        chosen = max(points, key=lambda point: sign * (point.judged or point.values)[0], default=None)
+        best[axis.metric] = None if chosen is None else chosen.values[0]
     return best
+
+
+def _held_out(axes: Sequence[Axis]) -> bool:
+    return any(axis.chosen_by for axis in axes)
+
+
+def _optimism(front: Sequence[Point], axes: Sequence[Axis]) -> dict[str, float]:
+    """Of each objective that another split chooses by: the winner's curse, above 0 where it flattered."""
+    gaps: dict[str, float] = {}
+    for i, axis in enumerate(axes):
+        if front and axis.chosen_by:
+            sign = 1 if axis.goal == "maximize" else -1
+            seen = [sign * ((point.judged or point.values)[i] - point.values[i]) for point in front]
+            gaps[axis.metric] = sum(seen) / len(seen)
+    return gaps
 
 
 def baseline_of(

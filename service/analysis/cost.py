@@ -106,7 +106,8 @@ def bought(curve: CostCurve, seconds: float) -> Bought | None:
 def _until(
     group: Sequence[Spent], order: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]
 ) -> tuple[float, int]:
-    """Seconds and trials until the target: hypervolume never falls with another trial, so the place is bisected."""
+    """Seconds and trials until the target, by bisection: hypervolume never falls with another trial, or hardly, where
+    the split that chooses is not the one that is shown."""
     low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2

@@ -21,60 +21,81 @@ class Axis(NamedTuple):
     metric: str
     goal: Goal
     reference: float | None
+    chosen_by: str | None = None  # the metric that chooses where this one is claimed; none: itself
 
 
 class Point(NamedTuple):
-    """A trial as a point of the objective space."""
+    """A trial as a point of the objective space: what is claimed of it, and what it is chosen by."""
 
     trial: str
     arm: str
     seed: int
     values: tuple[float, ...]
+    judged: tuple[float, ...] | None = None  # on the same axes; none: by its values
 
 
 def axis_for(study: Study, metric: str) -> Axis:
     """The study's own objective where it has one, the metric's defaults otherwise."""
+    chooser = study.chosen_by(metric)
+    other = None if chooser == metric else chooser
     for objective in study.objectives:
         if objective.metric == metric:
-            return Axis(metric, objective.goal, objective.reference_value)
+            return Axis(metric, objective.goal, objective.reference_value, other)
     default = described(metric)
-    return Axis(metric, default.goal, default.reference)
+    return Axis(metric, default.goal, default.reference, other)
 
 
 def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
-    """Trials (id, arm, seed, metrics) that have a finite value on every axis."""
+    """Trials (id, arm, seed, metrics) that have a finite value on every axis, and one to be chosen by."""
     points = []
     for trial, arm, seed, metrics in trials:
-        values = [metrics.get(axis.metric) for axis in axes]
-        if all(value is not None and math.isfinite(value) for value in values):
-            points.append(Point(trial, arm, seed, tuple(float(value) for value in values if value is not None)))
+        values = _finite([metrics.get(axis.metric) for axis in axes])
+        # A log from before a split was held out has no such metric: its trials are chosen by what they show.
+        choosing = [metrics.get(axis.chosen_by or axis.metric, metrics.get(axis.metric)) for axis in axes]
+        judged = _finite(choosing)
+        if values is not None and judged is not None:
+            points.append(Point(trial, arm, seed, values, None if judged == values else judged))
     return points
 
 
+def _finite(values: Sequence[float | None]) -> tuple[float, ...] | None:
+    """All of them as floats; none if one is missing or no number."""
+    known = tuple(float(value) for value in values if value is not None and math.isfinite(value))
+    return known if len(known) == len(values) else None
+
+
 def turned(points: Sequence[Point], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:
-    """All axes turned so that less is better. [N, d]"""
+    """What is claimed of the points, all axes turned so that less is better. [N, d]"""
+    return _turned([point.values for point in points], axes)
+
+
+def _turned(values: Sequence[tuple[float, ...]], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:
     signs = np.array([1.0 if axis.goal == "minimize" else -1.0 for axis in axes])
-    values = np.array([point.values for point in points], dtype=float).reshape(len(points), len(axes))
-    return np.asarray(values * signs)
+    return np.asarray(np.array(values, dtype=float).reshape(len(values), len(axes)) * signs)
 
 
 def nondominated(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
-    """The front, sorted along the first axis; equal points all belong to it."""
+    """The front by what chooses, sorted along the first axis of what is claimed; equal points all belong to it."""
     if not points:
         return []
-    keep = moocore.is_nondominated(turned(points, axes), keep_weakly=True)
+    keep = moocore.is_nondominated(_turned([point.judged or point.values for point in points], axes), keep_weakly=True)
     return sorted((p for p, kept in zip(points, keep, strict=True) if kept), key=lambda p: p.values)
 
 
 def hypervolume(points: Sequence[Point], axes: Sequence[Axis]) -> float | None:
-    """Volume between the points and the reference; points beyond it add nothing. None where an axis has none."""
+    """Volume between what is claimed of the points' front and the reference; points beyond it add nothing.
+
+    None where an axis has no reference.
+    """
     reference = [axis.reference for axis in axes if axis.reference is not None]
     if len(reference) < len(axes):
         return None
     if not points:
         return 0.0
     corner = [value if axis.goal == "minimize" else -value for value, axis in zip(reference, axes, strict=True)]
-    return float(moocore.hypervolume(turned(points, axes), ref=corner))
+    # Where nothing else chooses, dominated points add nothing, and need not be looked for.
+    chosen = nondominated(points, axes) if any(point.judged for point in points) else points
+    return float(moocore.hypervolume(turned(chosen, axes), ref=corner))
 
 
 def hypervolume_by_seed(

@@ -128,10 +128,9 @@ def _spread(by_seed: Sequence[Sequence[Reading]]) -> Spread:
     return Spread(_mean_over_seeds(sure), _mean_over_seeds(step), _mean_over_seeds(line))
 
 
-def _amounts(seeds: Sequence[SeedPlace], log: Collection[str]) -> dict[str, float]:
-    amounts = [each for seed in seeds for each in seed.amounts]
-    keys = dict.fromkeys(key for each in amounts for key in each)
-    return {key: mean_of([each[key] for each in amounts if key in each], key in log) for key in keys}
+def _mean_numbers(numbers: Sequence[Mapping[str, float]], log: Collection[str]) -> dict[str, float]:
+    keys = dict.fromkeys(key for each in numbers for key in each)
+    return {key: mean_of([each[key] for each in numbers if key in each], key in log) for key in keys}
 
 
 def place_of(
@@ -153,10 +152,11 @@ def place_of(
     log = {key for key in varied if is_log(each[key] for each in numbers if key in each)}
     seeds = {}
     for seed in shared:
-        points = matrix(baseline[seed], axes)
-        order = readings.front_order(points)
-        along = SettingsAlong([numbers_of(baseline[seed][i].settings, varied) for i in order], log)
-        seeds[seed] = place_in_seed(matrix(own[seed], axes), points[order], along, units)
+        points, groups = matrix(baseline[seed], axes), readings.pooled(matrix(baseline[seed], axes))
+        front = np.array([points[group].mean(0) for group in groups])
+        numbered = [[numbers_of(baseline[seed][i].settings, varied) for i in group] for group in groups]
+        along = SettingsAlong([_mean_numbers(group, log) for group in numbered], log)
+        seeds[seed] = place_in_seed(matrix(own[seed], axes), front, along, units)
     known = list(seeds.values())
     return Place(
         distance=_spread([seed.distances for seed in known]),
@@ -164,7 +164,7 @@ def place_of(
         matched={axis.metric: _spread([seed.matched[i] for seed in known]) for i, axis in enumerate(axes)},
         dominated=float(np.mean([seed.dominated for seed in known])) if known else None,
         beyond=float(np.mean([seed.beyond for seed in known])) if known else None,
-        amounts_to=_amounts(known, log),
+        amounts_to=_mean_numbers([each for seed in known for each in seed.amounts], log),
         seeds=len(known),
     )
 

@@ -36,6 +36,21 @@ def front_order(points: Array) -> Array:
     return np.asarray(order[y < least])
 
 
+def pooled(points: Array) -> list[list[int]]:
+    """Points [N, 2] in groups along the first axis, whose means fall on the second: adjacent violators are pooled.
+
+    The claimed values of points that another split chose may dominate each other. To drop those that lost would choose
+    once more, by what is claimed; their means do not (isotonic regression). Points of a front stay by themselves.
+    """
+    groups: list[list[int]] = []
+    for i in np.lexsort((points[:, 1], points[:, 0])).tolist():
+        group = [i]
+        while groups and points[group, 1].mean() >= points[groups[-1], 1].mean():
+            group = groups.pop() + group
+        groups.append(group)
+    return groups
+
+
 def steps(front: Array) -> Array:
     """The corners of the step through a front [F, 2]: along the first axis, then along the second. [2F − 1, 2]"""
     corners = np.column_stack([front[1:, 0], front[:-1, 1]])

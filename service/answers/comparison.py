@@ -20,6 +20,7 @@ from service.contract.wire.answers.comparison import (
 )
 from service.contract.wire.answers.studies import TrialCounts
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import selection_words
 from service.views.view import View
 
 
@@ -69,6 +70,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         automatic=arm.automatic,
         counts=TrialCounts(**arm.counts._asdict()),
         best=result.best,
+        optimism=result.optimism,
         front_share=result.front_share,
         on_front=result.on_front,
         hypervolume=HypervolumeOverSeeds(
@@ -99,6 +101,8 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         state=comparison.state,
         seeds=comparison.seeds,
         objectives=[ObjectiveAxis(**axis._asdict()) for axis in comparison.objectives],
+        selection=comparison.chooser,
+        selection_words=selection_words(comparison.chooser),
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],

@@ -11,6 +11,7 @@ from service.contract.metrics import ACCURACY, described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import selection_words
 from service.views.selectors import varied_keys
 from service.views.view import View
 
@@ -87,6 +88,8 @@ def arms_table(comparison: Comparison) -> str:
         f"Hypervolume: {over_seeds(comparison.seeds)}, from the reference point {point}. Front lost without it: the "
         "part of all arms’ joint hypervolume that only this arm attains, mean over seeds."
     )
+    if words := selection_words(comparison.chooser):
+        note += f" {words.capitalize()}."
     if comparison.baseline is not None:
         note += (
             f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges; above 0 beyond the "

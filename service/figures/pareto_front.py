@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.front_in_space import draw_in_space
-from service.figures.drawing.fronts import NONE, ArmFront, FrontData, front_data, subtitle_of, summary_of
+from service.figures.drawing.fronts import NONE, ArmFront, FrontData, front_data, frontier, subtitle_of, summary_of
 from service.figures.drawing.hover import hover, value_lines
 from service.figures.drawing.shades import in_legend, marker_colours
 from service.figures.drawing.style import axis_layout, layout, short, title_of, truth_traces
@@ -18,15 +18,20 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
     colour, symbol = arm_style(index)
     titles = [title_of(axis.metric) for axis in data.axes]
     traces: list[Trace] = []
-    for points, strong in ((arm.dominated, False), (arm.front, True)):
+    line = frontier(arm.front, data.axes)
+    drawn = {point.trial for point in line}
+    beside = [point for point in arm.front if point.trial not in drawn]  # chosen, but dominated where it is shown
+    for points, strong in ((arm.dominated, False), (beside, True), (line, True)):
+        if points is beside and not beside:
+            continue
         trials = [point.trial for point in points]
         traces.append(
             {
                 "type": "scatter",
-                "mode": "lines+markers" if strong and len(arm.front) > 1 else "markers",
+                "mode": "lines+markers" if points is line and len(line) > 1 else "markers",
                 "name": arm.name,
                 "legendgroup": arm.name,
-                "showlegend": strong and arm.shading is None,
+                "showlegend": points is line and arm.shading is None,
                 "x": [short(point.values[0]) for point in points],
                 "y": [short(point.values[1]) for point in points],
                 **hover(f"{data.labels[point.trial]}<br>{value_lines(titles, point.values)}" for point in points),
@@ -41,7 +46,7 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
                 },
             }
         )
-    return traces if arm.shading is None else [*traces, in_legend(arm.name, colour, symbol, traces[1]["mode"])]
+    return traces if arm.shading is None else [*traces, in_legend(arm.name, colour, symbol, traces[-1]["mode"])]
 
 
 def draw_front(data: FrontData, revision: str) -> PlotlyFigure:

@@ -12,7 +12,7 @@ from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import bounds_of, drawn_of_seeds, ends
 from service.figures.drawing.choices import one_of
-from service.figures.drawing.configurations import Best, best_by, best_of, final_value, finite
+from service.figures.drawing.configurations import Best, best_by, best_of, choosing_value, final_value, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.ranks import rank_averages
 from service.figures.drawing.style import layout, short
@@ -53,8 +53,8 @@ class RobustnessData(NamedTuple):
     images: int | None
 
 
-def _mean_robust(trial: TrialView, attacks: Sequence[str]) -> float | None:
-    values = [value for attack in attacks if finite(value := final_value(trial, attack))]
+def _mean_robust(view: View, trial: TrialView, attacks: Sequence[str]) -> float | None:
+    values = [value for attack in attacks if finite(value := choosing_value(view, trial, attack))]
     return sum(values) / len(values) if values and len(values) == len(attacks) else None
 
 
@@ -71,14 +71,14 @@ def _cell(view: View, trials: Sequence[str], metric: str) -> Cell | None:
 
 
 def robustness_data(view: View, x: str | None) -> RobustnessData:
-    """Of each arm the configuration that is best by the criterion (x), both on the test split."""
+    """Of each arm the configuration that is best by the criterion (x), as the study chooses, on the test split."""
     by = one_of(x, CRITERIA, "x", "clean")
     # Laid over each other, studies may call different attacks by one name.
     attacks = of_kind(view.metrics, Kind.ROBUSTNESS) if view.attacked_alike else []
     rows = [ACCURACY, *attacks]
     arms = []
     for arm in view.study.arms:
-        robust = best_by(view, arm.name, lambda trial: _mean_robust(trial, attacks))
+        robust = best_by(view, arm.name, lambda trial: _mean_robust(view, trial, attacks))
         best = robust if by == "robust" and robust.values else best_of(view, arm.name, ACCURACY)
         cells = {metric: cell for metric in rows if (cell := _cell(view, best.trials, metric)) is not None}
         arms.append(ArmRow(best, cells, None, {}))

@@ -92,7 +92,7 @@ def run(
     supply = Supply(planned, searches_of(study, past), slots, resources.cohort)
 
     def ended(trial: str, metrics: Metrics | None) -> None:
-        supply.tell(trial, None if metrics is None else objective_values(metrics, study.objectives))
+        supply.tell(trial, None if metrics is None else objective_values(metrics, study.choosing))
 
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write

@@ -29,6 +29,6 @@ def past_of(study: Study, trials: Iterable[KnownTrial]) -> dict[str, Past]:
         values = {key: value for key, value in shown if isinstance(value, (bool, int, float, str))}
         if trial.arm in keys and (values or trial.state.is_over()):
             finished = trial.state is TrialState.FINISHED
-            reached = objective_values(trial.metrics, study.objectives) if finished else None
+            reached = objective_values(trial.metrics, study.choosing) if finished else None
             past[trial.id] = Past(values, trial.state.is_over(), reached)
     return past

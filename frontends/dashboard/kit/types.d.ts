@@ -147,6 +147,7 @@ interface Pair {
 interface Comparison {
   seeds: number;
   objectives: { metric: string; reference: number | null }[];
+  selection_words: string;
   baseline: string | null;
   verdict: string;
   arms: ComparedArm[];

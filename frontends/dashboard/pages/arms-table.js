@@ -80,7 +80,8 @@ export class ArmsTable {
     const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
     const reference = comparison.objectives.map(named).join(", ");
     const unit = comparison.baseline ? `; distance to ${comparison.baseline}’s front in units of its ranges` : "";
-    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}`);
+    const chosen = comparison.selection_words ? `; ${comparison.selection_words}` : "";
+    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${chosen}`);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);

@@ -154,6 +154,8 @@ INFORMATION = _rows(
         Kind.RATE,
         low=0.0,
         bound="upper",
+        measured=True,
+        quantity=INFO,
     ),
     Metric(
         KL_PRIOR,

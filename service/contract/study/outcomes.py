@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite, log
 
-from service.contract.metrics import ERROR, I_XZ, I_ZY, INFO, LOSS
-from service.contract.study.study import Objective
+from service.contract.metrics import ERROR, I_XZ, I_ZY, INFO, LOSS, VALIDATION
 
 COLLAPSED_BELOW_BITS = 0.05
 TRAINED_RATE = LOSS.of(INFO)  # in nats
@@ -16,21 +15,26 @@ def collapsed(metrics: Mapping[str, float | None]) -> bool:
     """The code carries nothing: a rate below 0.05 bit, by the fitted marginal or by the trained bound, or chance level.
 
     The trained bound is 0 for `none`, which has no rate (null) and never collapses. At chance level I(Z;Y) is not above
-    0 by its own standard error, whatever the bounds on the rate still say.
+    0 by its own standard error, whatever the bounds on the rate still say. By the validation split where there is one,
+    since what has collapsed is not chosen.
     """
-    bits, nats = metrics.get(I_XZ), metrics.get(TRAINED_RATE)
+    bits, nats = _choosing(metrics, I_XZ), metrics.get(TRAINED_RATE)
     if bits is None:
         return False
     return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS or _at_chance(metrics)
 
 
 def _at_chance(metrics: Mapping[str, float | None]) -> bool:
-    gained, error = metrics.get(I_ZY), metrics.get(ERROR.of(I_ZY))
+    gained, error = _choosing(metrics, I_ZY), _choosing(metrics, ERROR.of(I_ZY))
     return gained is not None and error is not None and gained <= error
 
 
-def objective_values(metrics: Mapping[str, float | None], objectives: Sequence[Objective]) -> list[float] | None:
-    """A finished trial's place among the objectives; none when it collapsed or lacks one of them."""
-    values = [metrics.get(objective.metric) for objective in objectives]
+def _choosing(metrics: Mapping[str, float | None], name: str) -> float | None:
+    return metrics.get(VALIDATION.of(name), metrics.get(name))
+
+
+def objective_values(metrics: Mapping[str, float | None], names: Sequence[str]) -> list[float] | None:
+    """A finished trial's place by these metrics; none when it collapsed or lacks one of them."""
+    values = [metrics.get(name) for name in names]
     known = [value for value in values if value is not None and isfinite(value)]
     return None if collapsed(metrics) or len(known) < len(values) else known

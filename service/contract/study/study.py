@@ -264,6 +264,11 @@ class Study(Strict):
         held = all(twin in self.metrics_of(arm) for arm in self.arms)
         return twin if self.selection == "validation" and held else metric
 
+    @property
+    def choosing(self) -> list[str]:
+        """The metrics of the objectives, as a search may see them."""
+        return [self.chosen_by(objective.metric) for objective in self.objectives]
+
     def _test_metrics_of(self, arm: Arm) -> list[str]:
         of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting]

@@ -51,8 +51,19 @@ def final_value(trial: TrialView, metric: str) -> float | None:
 
 
 def best_of(view: View, arm: str, metric: str, goal: Goal = "maximize") -> Best:
-    """The best configuration of an arm so far; ties go to the one that was planned first."""
-    return best_by(view, arm, lambda trial: final_value(trial, metric), goal)
+    """The best configuration of an arm so far; ties go to the one that was planned first.
+
+    Chosen by the split that the study chooses by; the values are the metric's own.
+    """
+    best = best_by(view, arm, lambda trial: choosing_value(view, trial, metric), goal)
+    own = {trial: value for trial in best.values if finite(value := final_value(view.trials[trial], metric))}
+    return best._replace(values=own, mean=mean_interval(list(own.values())))
+
+
+def choosing_value(view: View, trial: TrialView, metric: str) -> float | None:
+    """What a trial is chosen by where this metric is shown."""
+    name = view.study.chosen_by(metric)
+    return final_value(trial, name if name in trial.metrics else metric)
 
 
 def best_by(view: View, arm: str, score: Callable[[TrialView], float | None], goal: Goal = "maximize") -> Best:

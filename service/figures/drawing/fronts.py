@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis import Axis, Point, nondominated, points_of
-from service.analysis.candidates import candidates, chosen_axes, mean_hypervolumes, metric_axis
+from service.analysis.candidates import candidates, chooser, chosen_axes, mean_hypervolumes, metric_axis
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.wording.numbers import number, plural, setting
+from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.shades import Shading, shading_of, shading_words
 from service.figures.drawing.trial_labels import labels_of
 from service.views.view import View
@@ -20,7 +22,7 @@ NONE = "none"
 
 class ArmFront(NamedTuple):
     name: str
-    front: list[Point]
+    front: list[Point]  # as chosen; on the axes shown some of them may be dominated
     dominated: list[Point]  # those shown
     hidden: int  # dominated ones that are not
     hypervolume: float | None  # mean over seeds
@@ -33,6 +35,12 @@ class FrontData(NamedTuple):
     labels: dict[str, str]
     seeds: int
     truth: list[Curve]
+    chooser: Chooser | None  # the split that chose what lies on a front
+
+
+def frontier(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
+    """Those of the chosen points that none of them dominates where they are shown: the line goes through these."""
+    return nondominated([point._replace(judged=None) for point in points], axes)
 
 
 def thinned(points: list[Point], most: int) -> list[Point]:
@@ -76,7 +84,7 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
     truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
     labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated)])
     seeds = len({trial.planned.seed for trial in view.trials.values()})
-    return FrontData(axes, arms, labels, seeds, truth)
+    return FrontData(axes, arms, labels, seeds, truth, chooser(view))
 
 
 def subtitle_of(data: FrontData) -> str:
@@ -91,6 +99,7 @@ def subtitle_of(data: FrontData) -> str:
         f"reference point ({', '.join(map(setting, reference))})" if len(reference) == len(data.axes) else "",
         shading_words(arm.shading for arm in data.arms),
         "one seed" if data.seeds == 1 else "",
+        selection_words(data.chooser),
     ]
     return " · ".join(filter(None, parts))
 

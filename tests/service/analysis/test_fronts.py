@@ -115,10 +115,10 @@ def test_an_axis_is_the_studys_own_objective_before_the_metrics_default() -> Non
     ]
     arm = {"name": "a", "weighting": {"name": "fixed"}}
     study = check_study({"name": "s", "arms": [arm], "objectives": objectives})
-    assert axis_for(study, "i_xz_bits") == ("i_xz_bits", "maximize", 3.0)
-    assert axis_for(study, "accuracy") == ("accuracy", "maximize", 0.25)
-    assert axis_for(study, "i_zy_bits") == ("i_zy_bits", "maximize", 0.0)
-    assert axis_for(study, "seconds") == ("seconds", "minimize", None)
+    assert axis_for(study, "i_xz_bits")[:3] == ("i_xz_bits", "maximize", 3.0)
+    assert axis_for(study, "accuracy")[:3] == ("accuracy", "maximize", 0.25)
+    assert axis_for(study, "i_zy_bits")[:3] == ("i_zy_bits", "maximize", 0.0)
+    assert axis_for(study, "seconds")[:3] == ("seconds", "minimize", None)
     plain = check_study({"name": "s", "arms": [arm]})
     assert axis_for(plain, "i_xz_bits")[1] == "minimize"
 

@@ -367,7 +367,9 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
     comparison, answer = compared(view), comparison_answer(view)
     assert (answer.study, answer.state, answer.seeds) == ("s1", view.state, 3)
     assert (answer.baseline, answer.verdict) == (comparison.baseline, comparison.verdict)
-    assert [(axis.metric, axis.goal, axis.reference) for axis in answer.objectives] == comparison.objectives
+    assert [(axis.metric, axis.goal, axis.reference, axis.chosen_by) for axis in answer.objectives] == [
+        tuple(axis) for axis in comparison.objectives
+    ]
     assert len(answer.arms) == 3 and len(answer.pairs) == 2
     for arm, known in zip(answer.arms, comparison.arms, strict=True):
         result, volume = known.result, arm.hypervolume

@@ -39,7 +39,7 @@ def later_hypervolume(sampler: str) -> float:
     while cohort := supply.next():
         *_, last = train(cohort, checked.data, checked.evaluation, torch.device("cpu"))
         for trial in cohort:
-            reached[trial.id] = objective_values(last.metrics.get(trial.id, {}), checked.objectives)
+            reached[trial.id] = objective_values(last.metrics.get(trial.id, {}), checked.choosing)
             supply.tell(trial.id, reached[trial.id])
     assert supply.is_over and len(reached) == SEEDS * TRIALS
     later = [(slot.seed, reached[slot.id]) for slot in expand(checked)[SEEDS * TRIALS // 2 :]]

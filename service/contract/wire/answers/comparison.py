@@ -11,6 +11,7 @@ from service.contract.metrics import Goal
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.studies import ArmLook, TrialCounts
 from service.contract.wire.events import StudyState
+from service.contract.wording.selection import Chooser
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +76,15 @@ class ComparedArm(ArmLook):
     automatic: Annotated[bool, Field(description="it finds its weights by itself")]
     counts: Annotated[TrialCounts, Field(description="of its trials")]
     best: Annotated[
-        dict[str, float | None], Field(description="the best value of each objective and of accuracy, over trials")
+        dict[str, float | None],
+        Field(description="of each objective and of accuracy, the value of the trial that was chosen as the best"),
+    ]
+    optimism: Annotated[
+        dict[str, float],
+        Field(
+            description="of each objective that the validation split chooses by: how much better the arm's front looks "
+            "there than on the test split, mean over its trials; above 0 is the winner's curse"
+        ),
     ]
     front_share: Annotated[
         float,
@@ -172,6 +181,10 @@ class ObjectiveAxis(Answer):
     metric: Annotated[str, Field(description="its name")]
     goal: Annotated[Goal, Field(description="which way is better")]
     reference: Annotated[float | None, Field(description="where the hypervolume is measured from")]
+    chosen_by: Annotated[
+        str | None,
+        Field(description="the metric that chooses where this one is claimed; null: itself"),
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -182,6 +195,13 @@ class ComparisonAnswer(Answer):
     state: Annotated[StudyState, Field(description="of several, finished when all have ended")]
     seeds: Annotated[int, Field(description="how many the spec has")]
     objectives: Annotated[list[ObjectiveAxis], Field(description="what is compared")]
+    selection: Annotated[
+        Chooser | None,
+        Field(
+            description="the split whose values chose fronts and best values; null where none is measured on a split"
+        ),
+    ]
+    selection_words: Annotated[str, Field(description="the same in words, or nothing")]
     baseline: Annotated[
         str | None, Field(description="the arm that others are measured against; null before any result")
     ]

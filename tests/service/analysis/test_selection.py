@@ -1,0 +1,133 @@
+"""What chooses never sees what is claimed: fronts, best values and the verdict's place by two splits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from service.analysis import hypervolume, nondominated, points_of
+from service.analysis.arm_places import arm_places
+from service.analysis.candidates import candidates, chooser, front_ids, objectives
+from service.analysis.compared import compared
+from service.analysis.fronts import Axis, Point
+from service.analysis.place import Placed
+from service.analysis.readings import pooled
+from service.contract.study.outcomes import collapsed
+from service.views.fold import StudyView
+from tests.service.studies import MANUAL, MIB, bottleneck_of, play
+
+AXES = [Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0)]
+HELD = {"name": "digits", "validation_fraction": 0.2}
+# Of three βs: (I(X;Z), I(Z;Y), accuracy) on validation, then on test. The third is best on test, not on validation.
+VALIDATION = [(4.0, 1.0, 0.7), (8.0, 2.0, 0.9), (9.0, 1.9, 0.8)]
+TEST = [(4.5, 0.9, 0.6), (8.5, 1.5, 0.7), (8.0, 2.5, 0.95)]
+
+
+def reported(held: tuple[float, ...] | None, shown: tuple[float, ...]) -> dict[str, float | None]:
+    names = ("i_xz_bits", "i_zy_bits", "accuracy")
+    own: dict[str, float | None] = dict(zip(names, shown, strict=True))
+    return own | {f"validation_{name}": value for name, value in zip(names, held or (), strict=bool(held))}
+
+
+def played(*, held: bool = True, **spec: Any) -> StudyView:
+    view = bottleneck_of(MANUAL, seeds=[0], **{"data": HELD, **spec})
+    for trial, validation, test in zip(view.trials, VALIDATION, TEST, strict=True):
+        play(view, trial, [reported(validation if held else None, test)])
+    return view
+
+
+def test_the_front_is_chosen_on_validation_and_claimed_on_test() -> None:
+    view = played()
+    trials = list(view.trials)
+    assert front_ids(view) == set(trials[:2]) and chooser(view) == "validation"
+    points = points_of(candidates(view), objectives(view))
+    assert [point.values for point in nondominated(points, objectives(view))] == [(4.5, 0.9), (8.5, 1.5)]
+    assert hypervolume(points, objectives(view)) == pytest.approx(4.0 * 0.9 + 23.5 * 1.5), "the third is not in it"
+
+
+def test_the_best_is_the_test_value_of_what_validation_calls_the_best() -> None:
+    (arm,) = compared(played()).arms
+    assert arm.result.best == {"i_xz_bits": 4.5, "i_zy_bits": 1.5, "accuracy": 0.7}
+    flattered = {"i_xz_bits": 0.5, "i_zy_bits": (0.1 + 0.5) / 2}
+    assert arm.result.optimism == pytest.approx(flattered), "both βs of the front looked better to what chose them"
+
+
+def test_a_study_may_choose_on_test_and_says_so() -> None:
+    view = played(selection="test")
+    trials = list(view.trials)
+    assert front_ids(view) == {trials[0], trials[2]} and chooser(view) == compared(view).chooser == "test"
+    (arm,) = compared(view).arms
+    assert arm.result.best["accuracy"] == 0.95 and arm.result.optimism == {}
+
+
+@pytest.mark.parametrize("spec", [{}, {"data": {"name": "digits", "validation_fraction": 0}}])
+def test_a_log_without_a_held_out_split_is_chosen_by_what_it_shows_and_says_so(spec: dict[str, Any]) -> None:
+    view = played(held=False, **spec)
+    assert len(front_ids(view)) == 2 and chooser(view) == "test"
+
+
+def test_a_problem_without_a_split_has_no_chooser() -> None:
+    toy = {"name": "a", "problem": {"name": "toy"}, "weighting": {"name": "fixed"}}
+    view = bottleneck_of(toy, seeds=[0], data=HELD)
+    play(view, next(iter(view.trials)), [{"f1": 0.5, "f2": 0.5}])
+    assert chooser(view) is None and len(front_ids(view)) == 1
+
+
+def test_a_trial_that_lacks_what_chooses_is_not_chosen() -> None:
+    view = bottleneck_of(MANUAL, seeds=[0], data=HELD)
+    for trial, held in zip(view.trials, (4.0, None, 9.0), strict=True):
+        play(view, trial, [{**reported((4.0, 1.0, 0.7), (4.5, 0.9, 0.6)), "validation_i_xz_bits": held}])
+    assert len(points_of(candidates(view), objectives(view))) == 2
+
+
+def test_a_code_collapses_by_the_split_that_chooses() -> None:
+    shown = {"i_xz_bits": 3.0, "i_zy_bits": 1.0, "i_zy_bits_stderr": 0.1}
+    assert not collapsed(shown) and collapsed({**shown, "validation_i_xz_bits": 0.01})
+    assert collapsed({**shown, "validation_i_zy_bits": 0.05, "validation_i_zy_bits_stderr": 0.1})
+
+
+def test_a_search_is_told_what_the_validation_split_says() -> None:
+    assert played().study.choosing == ["validation_i_xz_bits", "validation_i_zy_bits"]
+    assert played(selection="test").study.choosing == ["i_xz_bits", "i_zy_bits"]
+    assert bottleneck_of(MANUAL, MIB, data={"name": "digits", "validation_fraction": 0}).study.choosing == [
+        "i_xz_bits",
+        "i_zy_bits",
+    ]
+
+
+def test_points_that_dominate_each_other_where_they_are_shown_are_pooled_not_dropped() -> None:
+    front = np.array([[1.0, 3.0], [2.0, 2.0], [4.0, 1.0]])
+    assert pooled(front) == [[0], [1], [2]]
+    assert pooled(np.array([[1.0, 3.0], [4.0, 1.0], [2.0, 5.0], [3.0, 0.0]])) == [[0, 2], [3, 1]]
+    assert pooled(np.array([[1.0, 1.0], [1.0, 1.0]])) == [[0, 1]]
+
+
+def equal_arms(rng: np.random.Generator, held: bool) -> list[Placed]:
+    """Five seeds of two arms that do the same but for noise, ten trials of one and one of the other."""
+    trials = []
+    for seed in range(5):
+        for arm, count in (("grid", 10), ("automatic", 1)):
+            for i in range(count):
+                validation, test = rng.normal((5.0, 2.0), 0.1, (2, 2))
+                point = Point(f"{arm}{seed}{i}", arm, seed, tuple(test), tuple(validation) if held else None)
+                trials.append(Placed(point, point, {"weighting.beta": float(i + 1)}))
+    return trials
+
+
+def claims(held: bool, repetitions: int = 200) -> float:
+    """How often equal arms are said to differ."""
+    rng = np.random.default_rng(0)
+    arms = ["grid", "automatic"]
+    standings = [
+        arm_places(equal_arms(rng, held), arms, "grid", AXES, ["weighting.beta"], ["grid"], arms, None)["automatic"]
+        for _ in range(repetitions)
+    ]
+    return sum(place.standing in ("above", "below") for place in standings) / repetitions
+
+
+def test_ten_times_the_trials_are_no_advantage_where_validation_chooses() -> None:
+    by_validation, by_test = claims(held=True), claims(held=False)
+    print(f"equal arms are said to differ in {by_validation:.1%} of 200 studies, chosen on test in {by_test:.1%}")
+    assert by_validation <= 0.08 and by_test > 2 * by_validation
