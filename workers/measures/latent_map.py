@@ -16,7 +16,7 @@ from service.contract.study.study import Evaluation, LatentMap
 from service.contract.wire.latent_map import MapFile, Place
 from workers.data.split import Part, Split
 from workers.measures import attacks
-from workers.measures.attacks.ascent import Noise, Target, perturb
+from workers.measures.attacks.steps.ascent import Noise, Target, perturb
 from workers.measures.information import ROWS
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from torch import Tensor
 from service.contract.methods.models import Model as Spec
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models.stack import Stack
+from workers.models.components.stack import Stack
 
 ALL = slice(None)
 

@@ -14,9 +14,9 @@ from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
-from workers.models.heads import Heads
-from workers.models.layers import forward, layers, named, scalars
-from workers.models.stack import Stack
+from workers.models.components.heads import Heads
+from workers.models.components.layers import forward, layers, named, scalars
+from workers.models.components.stack import Stack
 
 POOL = 2  # after each convolution height and width are halved, rounded down
 

@@ -9,9 +9,9 @@ from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
-from workers.models.feedback import DirectFeedback
-from workers.models.heads import Heads
-from workers.models.layers import ACTIVATIONS, forward, layers, named, scalars
+from workers.models.components.feedback import DirectFeedback
+from workers.models.components.heads import Heads
+from workers.models.components.layers import ACTIVATIONS, forward, layers, named, scalars
 
 
 class Mlp:

@@ -13,9 +13,9 @@ from service.contract.methods.models import Resnet18 as Spec
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
-from workers.models.heads import Heads
-from workers.models.layers import scalars
-from workers.models.stack import Stack
+from workers.models.components.heads import Heads
+from workers.models.components.layers import scalars
+from workers.models.components.stack import Stack
 
 WIDTH = 64  # channels after the first convolution
 

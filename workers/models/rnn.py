@@ -12,11 +12,11 @@ from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
-from workers.models.from_shapes import Parameter, linear, stacked
-from workers.models.heads import Heads
-from workers.models.layers import linear as named_linear
-from workers.models.layers import scalars
-from workers.models.sequences import Sequences, mean
+from workers.models.components.from_shapes import Parameter, linear, stacked
+from workers.models.components.heads import Heads
+from workers.models.components.layers import linear as named_linear
+from workers.models.components.layers import scalars
+from workers.models.components.sequences import Sequences, mean
 
 
 class Rnn:

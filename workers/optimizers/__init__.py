@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from workers.optimizers.adam import Adam
-from workers.optimizers.regularized import Regularized
 from workers.optimizers.sgd import Sgd
-from workers.optimizers.stacked import Optimizer
+from workers.optimizers.stacking.regularized import Regularized
+from workers.optimizers.stacking.stacked import Optimizer
 
 
 def build(

@@ -15,9 +15,9 @@ from service.contract.study.study import Evaluation
 from workers import models
 from workers.data.split import Split
 from workers.measures import estimators, information, labels, marginal
-from workers.measures.attacks.ascent import Target
-from workers.measures.attacks.robustness import robustness
+from workers.measures.attacks.steps.ascent import Target
 from workers.measures.coding import Code, Columns
+from workers.measures.robustness import robustness
 from workers.models import Model
 from workers.problems import Batch, PartName, rates, transforms
 

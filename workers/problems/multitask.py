@@ -26,9 +26,9 @@ from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 from workers.models import Model
 from workers.problems import PartName, tasks
+from workers.problems.image_views import Views
 from workers.problems.tasks.classes import labelled_by
 from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
-from workers.problems.views import Views
 
 
 class TaskBatch(NamedTuple):

@@ -15,7 +15,7 @@ from workers.data.random_streams import Seeds
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import ALL, Model
-from workers.models.stack import Stack
+from workers.models.components.stack import Stack
 from workers.problems import Batch, PartName
 
 

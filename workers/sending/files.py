@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wording.numbers import number
-from workers.measures.attacks.ascent import Target
+from workers.measures.attacks.steps.ascent import Target
 from workers.measures.latent_map import latent_maps
 from workers.planning.plan import Plan
 from workers.problems.bottleneck import Bottleneck

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from workers.models.feedback import DirectFeedback
+from workers.models.components.feedback import DirectFeedback
+from workers.models.components.stack import Stack
 from workers.models.mlp import Mlp
-from workers.models.stack import Stack
 from workers.problems import Problem
 from workers.training.gradients import Step
 from workers.weightings import Weighting

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from workers.models import Model
-from workers.models.stack import Stack
+from workers.models.components.stack import Stack
 from workers.problems import Problem
 from workers.weightings import Weighting
 

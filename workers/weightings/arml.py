@@ -10,7 +10,8 @@ from torch import Tensor
 
 from service.contract.methods.weightings import Arml as Spec
 from service.contract.metrics import ALPHA_GAP
-from workers.weightings import Setting, Weighting, min_norm
+from workers.weightings import Setting, Weighting
+from workers.weightings.solving import min_norm
 
 DECAY = 0.55  # of the Langevin noise, ε_t = ε (1 + t)^−0.55: the paper names none, Welling & Teh (2011) use this
 RECENT = 3  # averages weigh step t about as t³: a mean over the last quarter, whatever their number

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from service.contract.methods.weightings import Mgb as Spec
 from workers.weightings import Setting, Weighting
-from workers.weightings.pivoting import pivoted, unit
+from workers.weightings.solving.pivoting import pivoted, unit
 
 
 class Mgb(Weighting):

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.weightings import Mib as Spec
-from workers.weightings import Setting, Weighting, min_norm
+from workers.weightings import Setting, Weighting
+from workers.weightings.solving import min_norm
 
 TINY = 1e-12  # a zero gradient or loss is not divided by
 

@@ -23,9 +23,9 @@ from tests.workers.parts import part_of
 from workers import models
 from workers.data.random_streams import Seeds, generator
 from workers.measures import attacks
-from workers.measures.attacks import losses
-from workers.measures.attacks.ascent import Look, Noise, Target, perturb
-from workers.measures.attacks.robustness import accuracy
+from workers.measures.attacks.steps import losses
+from workers.measures.attacks.steps.ascent import Look, Noise, Target, perturb
+from workers.measures.robustness import accuracy
 from workers.problems.bottleneck import Bottleneck as Problem
 
 CPU = torch.device("cpu")

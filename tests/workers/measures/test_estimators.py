@@ -17,7 +17,7 @@ from service.contract.study.study import Evaluation
 from workers.data.random_streams import Seeds
 from workers.measures import estimators
 from workers.measures.estimators import mine
-from workers.measures.estimators.codes import Codes
+from workers.measures.estimators.samples.codes import Codes
 
 Estimate = Callable[[Codes], Tensor]
 each = pytest.mark.parametrize("estimate", estimators.ESTIMATORS.values(), ids=estimators.ESTIMATORS.keys())

@@ -17,7 +17,7 @@ from service.contract.methods.estimators import ESTIMATOR_NAMES, ESTIMATORS
 from workers.data.random_streams import Seeds
 from workers.measures import estimators
 from workers.measures.coding import Code
-from workers.measures.estimators.codes import Codes
+from workers.measures.estimators.samples.codes import Codes
 from workers.measures.marginal import fit
 from workers.problems.rates import kl_to_prior
 

@@ -19,8 +19,9 @@ from tests.workers.parts import part_of
 from workers import models
 from workers.data.random_streams import Seeds
 from workers.measures import information, labels
-from workers.measures.estimators import blocks, pairwise
+from workers.measures.estimators import pairwise
 from workers.measures.estimators.infonce import infonce
+from workers.measures.estimators.samples import blocks
 from workers.measures.information import Measured
 from workers.problems.bottleneck import Bottleneck as Problem
 from workers.problems.rates.vib import Rate

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from workers.data.random_streams import Seeds
 from workers.measures.estimators import ksg
-from workers.measures.estimators.codes import Codes
+from workers.measures.estimators.samples.codes import Codes
 
 CPU = torch.device("cpu")
 

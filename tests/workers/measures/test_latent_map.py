@@ -22,7 +22,7 @@ from service.contract.study.study import Evaluation, LatentMap
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.latent_map import MapFile
 from workers import data as datasets
-from workers.measures.attacks.ascent import Target
+from workers.measures.attacks.steps.ascent import Target
 from workers.measures.latent_map import latent_maps, plane
 from workers.problems.bottleneck import Bottleneck
 from workers.training.loop import Cohort

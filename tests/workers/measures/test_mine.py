@@ -10,8 +10,8 @@ from torch import Tensor
 
 from workers.data.random_streams import Seeds
 from workers.measures.estimators import mine
-from workers.measures.estimators.codes import Codes
-from workers.models.layers import forward, layers
+from workers.measures.estimators.samples.codes import Codes
+from workers.models.components.layers import forward, layers
 
 CPU = torch.device("cpu")
 

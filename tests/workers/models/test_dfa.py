@@ -18,7 +18,7 @@ from service.contract.study.study import Evaluation, Training
 from workers import data, models, problems
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
-from workers.models.feedback import DirectFeedback
+from workers.models.components.feedback import DirectFeedback
 from workers.models.mlp import Mlp as Perceptron
 from workers.training import alignment, gradients
 from workers.training.loop import Cohort, train

@@ -15,7 +15,7 @@ from workers import data as datasets
 from workers.data.random_streams import Seeds, generator
 from workers.data.split import Split
 from workers.measures.attacks import build
-from workers.measures.attacks.ascent import Noise, Target, perturb
+from workers.measures.attacks.steps.ascent import Noise, Target, perturb
 from workers.problems.bottleneck import Bottleneck
 from workers.training.loop import Cohort
 

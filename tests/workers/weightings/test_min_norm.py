@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from workers.weightings import min_norm
+from workers.weightings.solving import min_norm
 
 COUNTS = range(2, 9)
 

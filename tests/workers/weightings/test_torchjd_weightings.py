@@ -27,7 +27,8 @@ from service.contract.methods.weightings import (
     Uw,
     Weighting,
 )
-from workers.weightings import Setting, build, min_norm, torchjd_adapter
+from workers.weightings import Setting, build, torchjd_adapter
+from workers.weightings.solving import min_norm
 
 CPU = torch.device("cpu")
 SETTING = Setting(("pred", "info"), 16, CPU)

@@ -10,7 +10,8 @@ from torch import Tensor
 from torchjd.aggregation import MGDAWeighting
 
 from service.contract.methods.weightings import Fixed, Mib
-from workers.weightings import Setting, build, min_norm
+from workers.weightings import Setting, build
+from workers.weightings.solving import min_norm
 
 LATENT = 16
 SETTING = Setting(("pred", "info"), LATENT, torch.device("cpu"))

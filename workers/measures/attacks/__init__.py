@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from service.contract.methods.attacks import Attack as Spec
-from workers.measures.attacks.ascent import Attack
+from workers.measures.attacks.steps.ascent import Attack
 
 
 def build(spec: Spec) -> Attack:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.contract.methods.attacks import Eotpgd as Spec
-from workers.measures.attacks.ascent import Attack
+from workers.measures.attacks.steps.ascent import Attack
 
 
 class Eotpgd(Attack):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.measures.attacks.ascent import Attack
+from workers.measures.attacks.steps.ascent import Attack
 
 
 class Fgsm(Attack):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.measures.attacks.ascent import Attack, Look
+from workers.measures.attacks.steps.ascent import Attack, Look
 
 SCALE = 10.0
 STD = 0.1

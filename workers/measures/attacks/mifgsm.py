@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.contract.methods.attacks import Mifgsm as Spec
-from workers.measures.attacks.ascent import Momentum
+from workers.measures.attacks.steps.ascent import Momentum
 
 
 class Mifgsm(Momentum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from service.contract.methods.attacks import Nifgsm as Spec
-from workers.measures.attacks.ascent import Momentum
+from workers.measures.attacks.steps.ascent import Momentum
 
 
 class Nifgsm(Momentum):

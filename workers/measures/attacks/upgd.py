@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from service.contract.methods.attacks import Upgd as Spec
-from workers.measures.attacks import losses
-from workers.measures.attacks.ascent import Look, Momentum
+from workers.measures.attacks.steps import losses
+from workers.measures.attacks.steps.ascent import Look, Momentum
 
 LOSSES = {"ce": losses.cross_entropy, "margin": losses.margin, "dlr": losses.dlr}
 

@@ -20,7 +20,7 @@ from workers.data.split import Part
 from workers.measures import information
 from workers.measures.coding import Coding, Columns
 from workers.measures.estimators import infonce, ksg, mine, pairwise
-from workers.measures.estimators.codes import Codes
+from workers.measures.estimators.samples.codes import Codes
 from workers.models import Model
 
 # To nats [K].

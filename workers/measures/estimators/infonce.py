@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from workers.measures.estimators.blocks import mean_log_mean_exp
+from workers.measures.estimators.samples.blocks import mean_log_mean_exp
 
 
 def infonce(mean: Tensor, scale: Tensor, noise: Tensor) -> Tensor:

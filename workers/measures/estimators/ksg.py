@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from workers.measures.estimators.codes import Codes
+from workers.measures.estimators.samples.codes import Codes
 
 NEIGHBOURS = 3  # k
 ENTRIES = 1_000_000  # of a block [rows, N] of distances

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from workers.measures.estimators.codes import Codes
-from workers.models.layers import forward, layers
-from workers.models.stack import Stack
+from workers.measures.estimators.samples.codes import Codes
+from workers.models.components.layers import forward, layers
+from workers.models.components.stack import Stack
 from workers.optimizers.adam import Adam
 
 WIDTHS = (64, 32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from workers.measures.estimators.blocks import mean_log_mean_exp
+from workers.measures.estimators.samples.blocks import mean_log_mean_exp
 
 DIMENSIONS = 16  # variance ratios multiplied before one logarithm: far fewer logarithms, and no overflow in float64
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from workers.optimizers.stacked import Optimizer, per_member
+from workers.optimizers.stacking.stacked import Optimizer, per_member
 
 
 class Regularized:

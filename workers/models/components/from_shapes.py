@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from workers.data.random_streams import Seeds
-from workers.models.stack import Stack
+from workers.models.components.stack import Stack
 
 
 class Parameter(NamedTuple):

@@ -11,8 +11,8 @@ from torch import Tensor
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models.layers import RELU, Activation, forward, layers, named
-from workers.models.stack import Stack
+from workers.models.components.layers import RELU, Activation, forward, layers, named
+from workers.models.components.stack import Stack
 
 
 class Heads:

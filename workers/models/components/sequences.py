@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from workers.models import Sizes
-from workers.models.from_shapes import Parameter
+from workers.models.components.from_shapes import Parameter
 
 
 class Sequences:

@@ -11,7 +11,7 @@ from service.contract.study.study import Evaluation
 from workers.data.random_streams import Seeds
 from workers.data.split import Part
 from workers.measures import attacks
-from workers.measures.attacks.ascent import Attack, Noise, Target, perturb
+from workers.measures.attacks.steps.ascent import Attack, Noise, Target, perturb
 from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 

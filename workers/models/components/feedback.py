@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from workers.data.random_streams import Seeds
-from workers.models.heads import Heads
-from workers.models.layers import Activation
+from workers.models.components.heads import Heads
+from workers.models.components.layers import Activation
 
 
 class DirectFeedback:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from workers.weightings.pivoting import pivoted, unit
+from workers.weightings.solving.pivoting import pivoted, unit
 
 PAPER_STEPS = 100  # 2/(t+2) steps leave an error of up to about 2/t in w
 

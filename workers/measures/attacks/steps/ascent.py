@@ -9,7 +9,7 @@ from torch import Tensor
 
 from service.contract.methods.attacks import Budgeted, Stepped
 from workers.data.random_streams import Seeds
-from workers.measures.attacks import losses
+from workers.measures.attacks.steps import losses
 from workers.measures.coding import Coding
 from workers.models import Model
 
