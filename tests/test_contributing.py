@@ -153,7 +153,7 @@ def test_the_trees_own_tests_hold_for_the_new_weighting(extended: Extended) -> N
         extended.folder,
         "tests/workers/weightings/test_geometric.py",
         "tests/service/contract/test_catalog.py",
-        "tests/service/contract/test_papers.py",
+        "tests/service/contract/methods/test_papers.py",
         "tests/test_docs.py",
         f"{walked}_alone_as_in_a_cohort[geometric]",
         f"{walked}_several_tasks[geometric]",

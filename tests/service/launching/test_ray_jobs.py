@@ -1,4 +1,4 @@
-"""The Jobs client against answers as Ray 2.60 gives them; the real Ray is in tests/frontends/test_local_ray.py."""
+"""The Jobs client against answers as Ray 2.60 gives them; the real Ray is in tests/frontends/cli/test_local_ray.py."""
 
 from __future__ import annotations
 

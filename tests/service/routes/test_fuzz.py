@@ -24,7 +24,7 @@ from tests.processes import Running, service_alone, short_home
 from tests.service.figures.test_latent_figure import MAP
 from tests.service.routes.test_artifacts import put
 from tests.service.routes.test_http import submit
-from tests.service.routes.test_openapi import OPERATIONS
+from tests.service.web.test_openapi import OPERATIONS
 
 SPEC: dict[str, Any] = {"name": "small", "seeds": [0], "arms": [{"name": "a", "weighting": {"name": "mib"}}]}
 KINDS: dict[type, str] = {dict: "application/json", bytes: "application/octet-stream"}

@@ -12,7 +12,7 @@ import pytest
 
 from frontends.cli import local
 from frontends.cli.local import ServiceKeeper
-from tests.frontends.test_local import Clock, Process
+from tests.frontends.cli.test_local import Clock, Process
 
 
 @pytest.fixture

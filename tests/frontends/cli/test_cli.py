@@ -15,7 +15,7 @@ from frontends.cli import commands
 from frontends.cli.commands import in_words
 from frontends.cli.local import Interrupted, LocalError
 from frontends.client import ClientError
-from tests.frontends.command_line import NOWHERE, run
+from tests.frontends.cli.command_line import NOWHERE, run
 from tests.frontends.conftest import TOKEN
 from tests.frontends.played import begin, send
 from tests.processes import BIN, Running, environment, service_alone, short_home, until

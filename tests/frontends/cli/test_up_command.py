@@ -19,7 +19,7 @@ import pytest
 from frontends.cli import local
 from frontends.cli.local import LocalError, ServiceKeeper, choose_port
 from frontends.cli.local_ray import processes_of
-from tests.frontends.command_line import run
+from tests.frontends.cli.command_line import run
 from tests.frontends.conftest import TOKEN
 from tests.processes import BIN, Running, answers, environment, free_port, short_home, until
 

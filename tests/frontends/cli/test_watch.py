@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 
 from frontends.cli.follow import Watching, follow, plot_of
 from frontends.client import Client, ClientError, Study
-from tests.frontends.command_line import run
+from tests.frontends.cli.command_line import run
 from tests.frontends.played import Playing, begin, send
 from tests.frontends.unreliable import Unreliable, refused
 from tests.processes import BIN, Running, environment, until

@@ -23,7 +23,7 @@ import paretoscope
 from frontends.cli.display import size
 from frontends.cli.optuna_study import constants, curves, distribution_of, moment, write_storage
 from frontends.client import Client, ClientError
-from tests.frontends.command_line import run
+from tests.frontends.cli.command_line import run
 from tests.processes import Running
 
 
