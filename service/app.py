@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from paretoscope import __version__
-from service.contract.wire.errors import Unauthorized
+from service.contract.wire.errors import Unauthorized, Unavailable
 from service.launching.ray_jobs import RayJobs
 from service.routes import artifacts, catalog, events, exports, figures, health, pages, studies, trials
 from service.routes.dependencies import Parts
@@ -48,7 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
     add_error_handlers(app)
     for noun in (studies, trials, artifacts, events, figures, exports, catalog):
         app.include_router(
-            noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refuses(Unauthorized)
+            noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refuses(Unauthorized, Unavailable)
         )
     app.include_router(health.router)
     app.include_router(pages.router)

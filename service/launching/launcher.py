@@ -73,7 +73,7 @@ class Launcher:
             return busy
         except Unavailable as error:
             if self._problem != error.message:
-                log.warning("Ray cannot be reached, studies wait: %s", error.message)
+                log.warning("studies wait: %s", error.message)
             self._problem = error.message
         except Exception:
             log.exception("the launcher met an unexpected error and goes on")

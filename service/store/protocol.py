@@ -40,8 +40,8 @@ class Appended(NamedTuple):
 class Store(Protocol):
     """`append` is the only way anything changes in a study; listeners hear of it after the commit.
 
-    Several processes may write at once: sequence numbers come from the store itself. `tests/service/store` holds every
-    implementation to the same behaviour.
+    Several processes may write at once: sequence numbers come from the store itself. Every call raises Unavailable
+    while the store does not answer. `tests/service/store` holds every implementation to the same behaviour.
     """
 
     listeners: list[Callable[[str], None]]  # each is given the study's id

@@ -23,6 +23,7 @@ from service.store.protocol import Appended, Logged, Spec, StudyRow, Unless
 from service.store.schema import events, metadata, studies
 
 IN_CHUNK = 500
+PATIENCE_SECONDS = 30.0  # how long a call waits for another process's lock
 READ_AT_ONCE = 1000  # one by one a long log takes a tenth longer
 # Looked up in the index study by study: grouped, every event of every study would be read.
 LAST = sql.select(sql.func.max(events.c.seq)).where(events.c.study == studies.c.id).scalar_subquery()
@@ -38,7 +39,8 @@ class SqlStore:
 
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
-        self._engine = sql.create_engine(f"sqlite:///{home / 'paretoscope.db'}", connect_args={"timeout": 30})
+        patience = {"timeout": PATIENCE_SECONDS}
+        self._engine = sql.create_engine(f"sqlite:///{home / 'paretoscope.db'}", connect_args=patience)
 
         @sql.event.listens_for(self._engine, "connect")
         def _configure(connection: Any, _record: Any) -> None:
@@ -55,7 +57,7 @@ class SqlStore:
 
     def check(self) -> None:
         try:
-            with self._engine.connect() as connection:
+            with self._reading() as connection:
                 connection.execute(sql.select(sql.func.count()).select_from(studies)).scalar_one()
         except sql.exc.SQLAlchemyError as error:
             raise Unavailable(f"the store cannot be read: {type(error).__name__}") from error
@@ -78,7 +80,7 @@ class SqlStore:
         return _row(row), True
 
     def study(self, study_id: str) -> StudyRow:
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             row = connection.execute(sql.select(studies).where(studies.c.id == study_id)).one_or_none()
         if row is None:
             raise NotFound(f"there is no study {study_id!r}")
@@ -91,17 +93,17 @@ class SqlStore:
         if after is not None:
             seen = sql.select(studies.c.number).where(studies.c.id == after).scalar_subquery()
             query = query.where(studies.c.number < seen)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [_row(row) for row in connection.execute(query)]
 
     def in_state(self, state: StudyState) -> list[StudyRow]:
         query = sql.select(studies).where(studies.c.state == state.value).order_by(studies.c.number)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [_row(row) for row in connection.execute(query)]
 
     def last_seqs(self, study_ids: Sequence[str]) -> dict[str, int]:
         lasts: dict[str, int] = {}
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for chunk in _chunks(study_ids):
                 for study, last in connection.execute(sql.select(studies.c.id, LAST).where(studies.c.id.in_(chunk))):
                     lasts[study] = last
@@ -130,7 +132,7 @@ class SqlStore:
             .order_by(events.c.seq)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for rows in connection.execute(query).partitions(READ_AT_ONCE):
                 for seq, at, uid, kind, body in rows:
                     yield Logged(seq, at, event_of(uid, kind, orjson.loads(body)))
@@ -145,9 +147,20 @@ class SqlStore:
         self._tell(study_id)
 
     @contextmanager
+    def _reading(self) -> Iterator[sql.Connection]:
+        """A connection; whoever cannot have one, or waits in vain for a lock, may come again."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except sql.exc.OperationalError as error:
+            raise Unavailable(f"the store does not answer: {error.orig}") from error
+        except sql.exc.TimeoutError as error:
+            raise Unavailable("the store does not answer: all its connections are taken") from error
+
+    @contextmanager
     def _writing(self) -> Iterator[sql.Connection]:
         """A transaction that holds the database's write lock from its beginning."""
-        with self._engine.begin() as connection:
+        with self._reading() as connection, connection.begin():
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
 
