@@ -147,3 +147,41 @@ def test_a_stream_that_ends_with_its_service_is_no_end_of_the_study(service: Run
     with Client(service.url, transport=network) as client:
         kinds = [event["kind"] for event in Study(client, running).events()]
     assert kinds == ["study_queued", "study_started", *["report"] * 6, "study_finished"]
+
+
+class Outages(httpx.MockTransport):
+    """A running study, each look at it 100 s after the last; the service is away at some looks, and then it ends."""
+
+    def __init__(self, clock: list[float], *away: bool) -> None:
+        super().__init__(self.answer)
+        self._clock, self._away = clock, list(away)
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        ends = not self._away
+        if not request.url.path.endswith("/events"):
+            return httpx.Response(200, json={"state": "finished" if ends else "running", "last_seq": 0})
+        return httpx.Response(200, text=": paretoscope\n\n")
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self._clock[0] += 100.0
+        if self._away and self._away.pop(0):
+            raise httpx.ConnectError("connection refused", request=request)
+        return super().handle_request(request)
+
+
+@pytest.mark.parametrize(
+    ("method", "away"),
+    [
+        ("follow", (False, True, False, True, False, True)),
+        ("events", (True, False, False, True, False, False, True)),
+    ],
+)
+def test_outages_far_apart_are_each_borne(monkeypatch: pytest.MonkeyPatch, method: str, away: tuple[bool, ...]) -> None:
+    """An answer ends a silence: two minutes are counted from the failure that follows it."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    network = Outages(clock, *away)
+    with Client("http://service", transport=network) as client:
+        list(getattr(Study(client, "s1"), method)())
+    assert clock[0] > 100.0 * len(away), "followed to the end"

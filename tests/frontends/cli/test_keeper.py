@@ -58,6 +58,12 @@ def test_ends_that_lie_further_apart_are_not(tmp_path: Path, monkeypatch: pytest
     assert dying.started == 201 + 6 and keeper.given_up is not None
 
 
+def test_ends_of_hours_ago_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """Five in its first minute, then it runs for hours: its next end is the first of another minute."""
+    keeper, dying = kept(tmp_path, monkeypatch, clock, *[1.0] * 5, 7200.0, *[1.0] * 5)
+    assert dying.started == 6 + 6 and keeper.given_up is not None
+
+
 def test_a_keeper_that_is_ended_starts_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keeper = ServiceKeeper({}, tmp_path, {})
     started: list[int] = []

@@ -87,6 +87,32 @@ def test_the_curve_of_deterministic_labels_can_be_drawn_on_a_log_axis() -> None:
     assert slope[0] < 0.01 and all(b < 1.1 * a for a, b in pairwise(slope)), "no chord is seen"
 
 
+@pytest.mark.parametrize("most", [0.0, 1.0, 3.0, 12.0])
+def test_a_curve_goes_on_to_the_right_and_never_claims_more_than_the_code_carries(most: float) -> None:
+    """Also while no trial has come as far as H(Y) = 3 bits."""
+    study = check_study({"name": "s", "data": {"name": "toy", "classes": 8}, "arms": [ARM]})
+    (curve,) = truth.curves(study, "i_xz_bits", "i_zy_bits", most)
+    assert all(a <= b for a, b in pairwise(curve.x)) and all(y <= x for x, y in zip(curve.x, curve.y, strict=True))
+    assert (curve.x[-1], curve.y[-1]) == (max(most, 3.0), 3.0)
+
+
+def test_the_gaussian_curve_goes_as_far_as_it_is_asked_to() -> None:
+    study = check_study({"name": "s", "data": {"name": "gaussian", "correlations": [0.8]}, "arms": [ARM]})
+    (curve,) = truth.curves(study, "i_xz_bits", "i_zy_bits", most=2.0)
+    assert (curve.x[0], curve.y[0], curve.x[-1]) == (0.0, 0.0, 2.0)
+    assert curve.y[-1] == pytest.approx(truth.gaussian_at_rate([0.8], 2.0))
+    assert all(a < b for a, b in pairwise(curve.x)) and all(a < b for a, b in pairwise(curve.y))
+
+
+def test_a_curve_follows_its_metrics_to_the_other_axes() -> None:
+    study = check_study({"name": "s", "data": {"name": "toy", "classes": 8}, "arms": [ARM]})
+    most = {"i_xz_bits": 12.0, "i_zy_bits": 3.0}
+    upright = truth.exact_curve(study, ["i_xz_bits", "i_zy_bits"], most)
+    turned = truth.exact_curve(study, ["i_zy_bits", "i_xz_bits"], most)
+    assert upright is not None and turned is not None
+    assert (turned.x, turned.y) == (upright.y, upright.x) and max(turned.y) == 12.0
+
+
 # H(Y)
 
 

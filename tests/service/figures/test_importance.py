@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from service.analysis.collinear import varying_together
-from service.analysis.variance import explained, levels_of
+from service.analysis.variance import _factors, explained, levels_of
 from service.contract.wire.errors import InvalidInput
 from service.figures import figures_of
 from service.figures.importance import controls, draw_importance, importance_data
@@ -77,6 +77,13 @@ def test_a_parameter_that_acts_against_itself_in_another_arm_still_explains() ->
     y = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     found = explained(y, {"p": [0, 0, 0, 1, 1, 1] * 2}, ["a"] * 6 + ["b"] * 6)
     assert found is not None and [effect.share for effect in found.effects] == pytest.approx([0.0, 1.0], abs=1e-6)
+
+
+def test_a_level_in_one_arm_is_not_that_level_in_another() -> None:
+    rows = list(itertools.product("abc", (0, 1, 2), range(2)))
+    _, factor = _factors({"p": [level for _, level, _ in rows]}, [arm for arm, _, _ in rows])
+    cells = {(arm, level): int(group) for (arm, level, _), group in zip(rows, factor.groups, strict=True)}
+    assert len(set(cells.values())) == len(cells) == 9 and factor.levels == 3
 
 
 def test_drawing_trials_twice_does_not_move_the_interval() -> None:

@@ -52,6 +52,17 @@ def test_objectives_spec_and_start_are_the_first_studys() -> None:
     assert (both.id, back.id) == ("s1+s2", "s2+s1")
 
 
+def test_a_richer_study_behind_the_first_brings_neither_objectives_nor_baseline() -> None:
+    turned = [{"metric": "i_xz_bits", "goal": "minimize", "reference": 9.0}, {"metric": "accuracy", "goal": "maximize"}]
+    plain = study("s1", MIB, MANUAL, name="one", baseline="MIB")
+    richer = study("s2", MIB, MANUAL, name="two", baseline="manual β", objectives=turned, evaluation=PGD)
+    assert len(richer.metrics) > len(plain.metrics)
+    both, back = Overlay([plain, richer]).study, Overlay([richer, plain]).study
+    assert (both.objectives, both.baseline) == (plain.study.objectives, "one · MIB")
+    assert (back.objectives, back.baseline) == (richer.study.objectives, "two · manual β")
+    assert both.evaluation == back.evaluation == richer.study.evaluation
+
+
 def test_any_event_of_any_study_makes_it_newer() -> None:
     one, two = study("s1", MIB), study("s2", MIB)
     before = Overlay([one, two]).seq

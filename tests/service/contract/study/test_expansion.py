@@ -76,3 +76,20 @@ def test_an_arm_overrides_model_and_training_of_the_study() -> None:
 )
 def test_a_span_holds_both_ends(span: dict[str, Any], values: list[float]) -> None:
     assert Span.model_validate(span).values() == pytest.approx(values)
+
+
+def test_a_setting_of_zero_or_false_is_a_setting() -> None:
+    (manual,) = study({"grid": [0.0, 0.01]}, [0]).arms
+    mib = {"name": "mib", "smoothing": {"grid": [True, False]}}
+    arm = {"name": "b", "weighting": mib, "training": {"l2": 0.0}}
+    trials = planned(check_study({"name": "s", "seeds": [0], "arms": [manual.model_dump(), arm]}))
+    assert [t.config.get("weighting.beta") for t in trials if t.arm == "a"] == [0.0, 0.01]
+    assert [t.config.get("weighting.smoothing") for t in trials if t.arm == "b"] == [True, False]
+    assert [t.config.get("training.l2") for t in trials if t.arm == "b"] == [0.0, 0.0]
+
+
+def test_a_weight_of_zero_is_told_and_what_is_not_set_is_not() -> None:
+    weighting = {"name": "fixed", "weights": {"info": 0.0, "pred": 1.0}}
+    (trial,) = planned(check_study({"name": "s", "seeds": [0], "arms": [{"name": "a", "weighting": weighting}]}))
+    assert trial.config["weighting.weights.info"] == 0.0
+    assert None not in trial.config.values()
