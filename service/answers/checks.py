@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.analysis.fronts import axis_for
 from service.answers.estimates import Estimates
 from service.answers.studies import metric_rows
 from service.contract.study.draft import as_written
@@ -28,7 +29,10 @@ def check_answer(text: str, kind: str, estimates: Estimates) -> CheckAnswer:
         trials=sum(count_trials(study).values()),
         arms=_arms(study),
         metrics=metric_rows(study.metrics),
-        objectives=[ObjectiveAxis(**objective.model_dump()) for objective in study.objectives],
+        objectives=[
+            ObjectiveAxis(**objective.model_dump(), chosen_by=axis_for(study, objective.metric).chosen_by)
+            for objective in study.objectives
+        ],
         spec=_written(text, kind),
         cost=estimates.cost(study),
         warnings=with_lines(cautions, text) if kind == "yaml" else cautions,

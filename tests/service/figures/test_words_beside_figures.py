@@ -150,6 +150,7 @@ def test_the_front_counts_what_it_shows_and_says_where_it_is_measured_from() -> 
         play(view, trial, bits(place))
     assert subtitle("pareto-front", view) == (
         "less I(X;Z) and more I(Z;Y) is better · 3 trials · reference point (32, 0) · paler: smaller β · one seed"
+        " · chosen on the test split itself, which flatters arms with many trials"
     )
     assert meta("pareto-front", view)["summary"] == (
         "Hypervolume: manual β 63.5. Not dominated within the arm: manual β 2."
@@ -158,6 +159,7 @@ def test_the_front_counts_what_it_shows_and_says_where_it_is_measured_from() -> 
         play(view, trial, [{"i_xz_bits": 3.0, "i_zy_bits": 1.0, "seconds": seconds}])
     assert subtitle("pareto-front", view, x="seconds") == (
         "less training time and more I(Z;Y) is better · 2 trials · paler: smaller β · one seed"
+        " · chosen on the test split itself, which flatters arms with many trials"
     ), "time has no reference"
     assert meta("pareto-front", view, x="seconds")["summary"] == "Not dominated within the arm: manual β 1."
 

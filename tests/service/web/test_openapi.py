@@ -28,6 +28,7 @@ MAPS = {
     "Arm.training": "by setting",
     "ComparedArm.best": "by metric",
     "ComparedArm.matched": "by metric",
+    "ComparedArm.optimism": "by metric",
     "ComparedArm.amounts_to": "by setting",
     "AgainstExactFront.matched": "by metric",
     **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "SearchEntry", "EstimatorEntry")},
