@@ -300,8 +300,8 @@ class Stch(_Scalarizer):
     preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
-CONSTANT = ("fixed", "uniform")  # their weights stay as they are written
 BY_HAND = ("fixed", "uniform", "target-rate")  # somebody chose what they weigh; all others choose for themselves
+CONSTANT = ("fixed", "uniform")  # their weights stay as they are written
 
 Weighting = Annotated[
     Fixed
