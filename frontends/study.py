@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Parameter, Patience
+from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Parameter, Patience
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-
-    from frontends.client import Client
 
 ENDED = ("finished", "failed", "cancelled")
 
@@ -34,7 +32,7 @@ def whole_events(lines: Iterator[str]) -> Iterator[Answer]:
 class Study:
     """The handle of a study: it keeps the id and asks the service anew each time."""
 
-    def __init__(self, client: Client, study_id: str) -> None:
+    def __init__(self, client: Connection, study_id: str) -> None:
         self._client, self.id = client, study_id
         self._path = f"/api/studies/{quote(study_id, safe='')}"
 
@@ -115,7 +113,7 @@ class Study:
         """A Plotly figure for a notebook, by its name or by any beginning of it that fits one figure only."""
         from frontends.notebook import chosen, notebook_figure
 
-        figure = chosen(name, self._client.figures())
+        figure = chosen(name, self._client.request("GET", "/api/figures")["figures"])
         return notebook_figure(self._get(f"/figures/{figure['name']}", **params), figure["title"])
 
     def export(self, format: str = "csv", table: str = "trials") -> bytes:

@@ -6,14 +6,18 @@ import ast
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
-from graphlib import TopologicalSorter
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+BY_CALL = ("import_module", "__import__")
+# Who imports a method of its own folder by the name that a study has for it; `paretoscope` what people ask it for.
+BY_METHOD = {"paretoscope", "workers.data", "workers.models", "workers.problems", "workers.problems.rates"}
+BY_METHOD |= {"workers.weightings", "workers.measures.attacks"}
 
 
 def modules_after(statement: str) -> set[str]:
@@ -59,7 +63,6 @@ class Import(NamedTuple):
 
     module: str
     imported: str
-    for_types_only: bool
 
     @property
     def rooms(self) -> tuple[str, str]:
@@ -76,25 +79,68 @@ def _of_package(name: str) -> bool:
 
 
 def imports_of(module: str, text: str) -> Iterator[Import]:
-    """Every import in a module's text, wherever it stands."""
-    tree = ast.parse(text)
-    guarded = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-        for statement in node.body
-        for inner in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
+    """Every import in a module's text, wherever it stands, for types too, and by a call that is given a name."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{module}: imports name the whole module"
             within = [f"{node.module}.{alias.name}" for alias in node.names]
             names = [name if _of_package(name) else str(node.module) for name in within]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in BY_CALL:
+            names = [_given(argument, module) for argument in node.args[:1]]
         else:
             continue
-        yield from (Import(module, name, id(node) in guarded) for name in names)
+        yield from (Import(module, name) for name in names)
+
+
+def _given(argument: ast.expr, module: str) -> str:
+    """The name that an importing call is given: a text, or a method of a module's own folder."""
+    if isinstance(argument, ast.Constant):
+        return str(argument.value)
+    written = ast.unparse(argument)
+    assert module in BY_METHOD and (written[2:].startswith("{__name__}.") or module == "paretoscope"), (
+        f"{module} imports {written}: nobody can tell what"
+    )
+    return module
+
+
+def _place(module: str) -> tuple[str, ...]:
+    """Folders and file of a module; a package itself is the file `__init__` of its folder."""
+    parts = tuple(module.split("."))
+    return (*parts, "__init__") if (ROOT / Path(*parts)).is_dir() else parts
+
+
+def cycles(imports: Iterable[Import]) -> list[str]:
+    """Cycles of modules, and of the folders of a folder: `workers.data: files → preparing → sets → files`."""
+    modules: dict[str, set[str]] = {}
+    folders: dict[str, dict[str, set[str]]] = {}
+    for module, imported in imports:
+        ours, theirs = _place(module), _place(imported)
+        if ours == theirs or ours[0] != theirs[0]:
+            continue
+        modules.setdefault(module, set()).add(imported)
+        level = next(i for i, (own, other) in enumerate(zip(ours, theirs, strict=False)) if own != other)
+        if len(ours) > level + 1 < len(theirs):
+            within = folders.setdefault(".".join(ours[:level]), {})
+            within.setdefault(ours[level], set()).add(theirs[level])
+    cyclic = [("modules", cycle) for cycle in _cycles(modules)]
+    cyclic += [(folder, cycle) for folder, arrows in folders.items() for cycle in _cycles(arrows)]
+    return sorted(f"{where}: {' → '.join(cycle)}" for where, cycle in cyclic)
+
+
+def _cycles(arrows: dict[str, set[str]]) -> Iterator[list[str]]:
+    """One cycle after the other, an arrow of each taken away."""
+    left = {start: set(ends) for start, ends in arrows.items()}
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+            return
+        except CycleError as error:
+            cycle = list(reversed(error.args[1]))  # it lists who is imported before who imports
+            smallest = min(range(len(cycle) - 1), key=cycle.__getitem__)
+            yield cycle[smallest:-1] + cycle[: smallest + 1]
+            left[cycle[0]].discard(cycle[1])
 
 
 def imports_within(package: str) -> list[Import]:
@@ -115,24 +161,70 @@ if TYPE_CHECKING:
 def f():
     from workers.data.random_streams import Seeds, generator
     import torch, ray.tune
+    importlib.import_module("ray.data"), import_module("workers.models"), __import__("sklearn")
 """
-    seen = {(imported, types_only) for _, imported, types_only in imports_of("workers.x", text)}
-    assert seen == {
-        ("typing", False),
-        ("workers.data", False),
-        ("ray", True),
-        ("workers.data.random_streams", False),
-        ("torch", False),
-        ("ray.tune", False),
+    assert {imported for _, imported in imports_of("workers.x", text)} == {
+        "typing",
+        "workers.data",
+        "ray",
+        "workers.data.random_streams",
+        "torch",
+        "ray.tune",
+        "ray.data",
+        "workers.models",
+        "sklearn",
     }
 
 
+def test_a_module_may_import_by_name_what_its_own_folder_has_and_nothing_else() -> None:
+    text = "importlib.import_module({})"
+    own = text.format("f'{__name__}.{spec.name}'")
+    assert {imported for _, imported in imports_of("workers.models", own)} == {"workers.models"}
+    for module, name in (
+        ("workers.models", "name"),
+        ("workers.models", "f'{x}.tune'"),
+        ("workers.x", "f'{__name__}.y'"),
+    ):
+        with pytest.raises(AssertionError, match="nobody can tell what"):
+            list(imports_of(module, text.format(name)))
+
+
+def test_a_cycle_is_seen_between_modules_and_between_folders() -> None:
+    information, robustness = "workers.measures.information", "workers.measures.attacks.robustness"
+    assert cycles([Import(information, robustness), Import(robustness, information)]) == [
+        f"modules: {robustness} → {information} → {robustness}"
+    ]
+    around = [
+        Import("workers.data.files.idx", "workers.data.preparing.recipes"),
+        Import("workers.data.preparing.inventory", "workers.data.sets.digits"),
+        Import("workers.data.sets.mnist", "workers.data.files.idx"),
+    ]
+    assert cycles(around) == ["workers.data: files → preparing → sets → files"]
+    assert cycles(around[:2]) == []
+    both = [*around, Import("workers.models.a", "workers.data.rows"), Import("workers.data.rows", "workers.models.b")]
+    assert cycles(both) == ["workers.data: files → preparing → sets → files", "workers: data → models → data"]
+
+
+# The contract's folders are one room. This list may only shrink.
+CYCLES = {
+    "service": [
+        "service.contract: methods → study → methods",  # a method's parameters are axes of a study, which names methods
+        "service.contract: wire → wording → wire",  # groups and downloads are answered as they are worded
+    ]
+}
+
+
+@pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends"])
+def test_imports_go_round_nowhere(package: str) -> None:
+    assert cycles(imports_within(package)) == CYCLES.get(package, [])
+
+
 def test_the_rooms_of_workers_have_an_order() -> None:
-    """`static_order` raises on a cycle and names it."""
+    """Types included; `static_order` raises on a cycle and names it."""
     above: dict[str, set[str]] = {}
     for each in imports_within("workers"):
         room, other = each.rooms
-        if other.startswith("workers.") and other != room and not each.for_types_only:
+        if other.startswith("workers.") and other != room:
             above.setdefault(room, set()).add(other)
     order = list(TopologicalSorter(above).static_order())
     assert order[-1] == "workers.run_study"

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from service.contract.methods.attacks import Attack, Pgd
 from service.contract.methods.data import Data
-from service.contract.methods.estimators import ESTIMATORS
 from service.contract.methods.models import Model
 from service.contract.methods.problems import RATES, Problem
 from service.contract.methods.searches import GridSearch, Search
 from service.contract.methods.weightings import Mib, Weighting
 from service.contract.metrics import SINGLE, Bound
+from service.contract.metrics.estimators import ESTIMATORS
 from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Evaluation, Limits, Objective, Resources, Study, Training
 from service.contract.study.with_axes import with_axes, without_axes

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from service.contract.study.examples import Labelled
 from workers.data import DataSet, Draw, Targets, selection
-from workers.data.preparing.recipes import Splits
+from workers.data.files.splits import Splits
 from workers.data.rows import Rows
 
 Inputs = NDArray[Any]  # [n, C, H, W] as published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from service.contract.methods.estimators import ESTIMATOR_NAMES, ESTIMATORS, KINDS
+from service.contract.metrics.estimators import ESTIMATOR_NAMES, ESTIMATORS, KINDS
 from service.contract.metrics.metric import METRIC_NAME, Family, Kind, Metric
 
 EPOCH, SECONDS = "epoch", "seconds"

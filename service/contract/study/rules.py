@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images
-from service.contract.methods.estimators import KSG_DIMENSIONS
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed
 from service.contract.metrics import Kind, described, metric
+from service.contract.metrics.estimators import KSG_DIMENSIONS
 from service.contract.study.axes import Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study

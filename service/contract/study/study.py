@@ -10,7 +10,6 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
 from service.contract.methods.data import Data, Digits, Gaussian
-from service.contract.methods.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.methods.models import Mlp, Model
 from service.contract.methods.problems import Bottleneck, Problem, ToyProblem
 from service.contract.methods.searches import GridSearch, Search
@@ -30,6 +29,7 @@ from service.contract.metrics import (
     metric,
     of_kind,
 )
+from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.study.axes import Axis
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import TakesAxes, with_axes

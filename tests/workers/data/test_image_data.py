@@ -30,8 +30,8 @@ from tests.workers.conftest import Cohorts
 from workers.data import load, selection
 from workers.data.files import idx
 from workers.data.files.pickled_arrays import read_pickled
+from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
-from workers.data.preparing.recipes import Splits
 from workers.data.sets import cifar10, mnist
 from workers.on_ray import trainable
 from workers.planning.plan import Plan

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.wire.errors import InvalidInput
-from workers.data.preparing.recipes import Splits
+from workers.data.files.splits import Splits
 
 IMAGES = {"train": "train-images-idx3-ubyte", "test": "t10k-images-idx3-ubyte"}
 LABELS = {"train": "train-labels-idx1-ubyte", "test": "t10k-labels-idx1-ubyte"}

@@ -12,7 +12,6 @@ from service.contract.wire.errors import InvalidInput, NotFound, Unavailable
 from workers.data import module_of
 from workers.data.preparing import fetching, prepared
 from workers.data.preparing.recipes import Recipe
-from workers.data.sets import digits
 
 
 class Entry(NamedTuple):
@@ -45,7 +44,7 @@ def entry_of(name: str, folder: Path) -> Entry:
     if made := getattr(module_of(name), "MADE", None):
         return Entry(name, "prepared", None, made, None, None)
     if recipe is None:
-        file = digits.source()
+        file: Path = module_of(name).source()
         return Entry(name, "prepared", file.stat().st_size, "in scikit-learn's package", str(file), None)
     how = prepared.command(name, folder)
     path = prepared.path_of(recipe, folder)

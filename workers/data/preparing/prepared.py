@@ -21,7 +21,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from service.contract.wire.errors import InvalidInput, NotFound
-from workers.data.preparing.recipes import Recipe, Splits
+from workers.data.files.splits import Splits
+from workers.data.preparing.recipes import Recipe
 
 log = logging.getLogger(__name__)
 

@@ -9,23 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple, Protocol
 
 from service.contract.wire.errors import InvalidInput
+from workers.data.files.splits import Splits
 
 Files = dict[str, bytes]
-
-
-class Splits(NamedTuple):
-    """Examples as they were published, before anything is chosen or scaled: a table row is an image of one row."""
-
-    train_images: NDArray[Any]  # [N, C, H, W]: bytes of an image, floats of a table, word numbers of a text
-    train_labels: NDArray[np.int64]  # [N], or [N, tasks]
-    test_images: NDArray[Any]  # [M, C, H, W]
-    test_labels: NDArray[np.int64]  # [M], or [M, tasks]
 
 
 class Source(Protocol):

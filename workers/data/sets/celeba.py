@@ -13,8 +13,9 @@ from service.contract.methods.task_data import ATTRIBUTES
 from service.contract.wire.errors import InvalidInput
 from workers.data import Draw
 from workers.data.files import pictures
+from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
-from workers.data.preparing.recipes import Download, Recipe, Splits
+from workers.data.preparing.recipes import Download, Recipe
 
 FACES, LIST, PARTITION = "img_align_celeba", "list_attr_celeba.txt", "list_eval_partition.txt"
 TRAIN, TEST = "0", "2"  # in the partition; 1 are the published validation faces

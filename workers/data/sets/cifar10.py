@@ -14,7 +14,8 @@ from service.contract.methods.data import Cifar10
 from service.contract.wire.errors import InvalidInput
 from workers.data import Draw, coarse
 from workers.data.files.pickled_arrays import read_pickled
-from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
+from workers.data.files.splits import Splits
+from workers.data.preparing.recipes import Download, Files, Place, Recipe
 
 SIDE = 32
 TRAIN = tuple(f"data_batch_{i}" for i in range(1, 6))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from service.contract.methods.data import Digits
 from workers.data import Draw, coarse, selection
-from workers.data.preparing.recipes import Splits
+from workers.data.files.splits import Splits
 
 
 def load(spec: Digits, folder: Path) -> Draw:

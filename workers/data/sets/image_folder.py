@@ -17,8 +17,8 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
+from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
-from workers.data.preparing.recipes import Splits
 
 if TYPE_CHECKING:
     from torch import Tensor

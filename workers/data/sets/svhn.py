@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from service.contract.methods.data import Svhn
 from service.contract.wire.errors import InvalidInput
 from workers.data import Draw, coarse
-from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits
+from workers.data.files.splits import Splits
+from workers.data.preparing.recipes import Download, Files, Place, Recipe
 
 TRAIN, TEST = "train_32x32.mat", "test_32x32.mat"
 

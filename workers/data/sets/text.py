@@ -16,7 +16,8 @@ from service.contract.study.examples import Texts
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import Draw, selection
 from workers.data.files import words
-from workers.data.preparing.recipes import Splits, text_of
+from workers.data.files.splits import Splits
+from workers.data.preparing.recipes import text_of
 
 MADE = "your own file or folder: text,label"
 SPLITS = ("train", "test")

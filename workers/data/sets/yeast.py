@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from service.contract.methods.data import Yeast
 from service.contract.wire.errors import InvalidInput
 from workers.data import Draw
-from workers.data.preparing.recipes import Download, Files, Place, Recipe, Splits, text_of
+from workers.data.files.splits import Splits
+from workers.data.preparing.recipes import Download, Files, Place, Recipe, text_of
 
 FILE = "yeast.csv"
 FEATURES, LABELS = 103, 14

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from service.contract.methods.estimators import EstimatorName
 from service.contract.metrics import ESTIMATE, ESTIMATOR_SAMPLES
+from service.contract.metrics.estimators import EstimatorName
 from service.contract.study.study import Evaluation
 from workers.data.random_streams import generator
 from workers.data.split import Part

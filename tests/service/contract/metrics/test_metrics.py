@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from service.contract.methods.estimators import ESTIMATOR_NAMES
 from service.contract.metrics import (
     ACCURACY,
     BALANCE,
@@ -34,6 +33,7 @@ from service.contract.metrics import (
     of_kind,
     on_training_split,
 )
+from service.contract.metrics.estimators import ESTIMATOR_NAMES
 
 NAMES = [
     *SINGLE,

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from service.contract.catalog import catalog
-from service.contract.methods.estimators import ESTIMATOR_NAMES, KINDS
 from service.contract.methods.weightings import Fixed
 from service.contract.metrics import ESTIMATOR_METRICS
+from service.contract.metrics.estimators import ESTIMATOR_NAMES, KINDS
 from service.contract.study.study import Evaluation
 from workers.data.random_streams import Seeds
 from workers.measures import estimators

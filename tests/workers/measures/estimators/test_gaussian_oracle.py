@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from service.contract.methods.estimators import ESTIMATOR_NAMES, ESTIMATORS
+from service.contract.metrics.estimators import ESTIMATOR_NAMES, ESTIMATORS
 from workers.data.random_streams import Seeds
 from workers.measures import estimators
 from workers.measures.coding import Code
