@@ -35,7 +35,7 @@ def spec() -> dict[str, Any]:
     return {
         "name": "small",
         "model": {"name": "mlp", "widths": [16], "latent": 4},
-        "training": {"epochs": 3, "batch_size": 256},
+        "training": {"epochs": 3, "batch_size": 256, "learning_rate": 0.03},  # enough to be above chance
         "seeds": [0, 1],
         "arms": [
             {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.1]}}},

@@ -110,7 +110,10 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
             return f"{arm} and {base} are different trade-offs: neither is better in both{lost}"
         only = "better than all of it in one objective and worse in the other"
         most = "" if place.place.beyond == 1 else "for the most part "
-        return f"{arm} lies {most}beyond the reach of {base}’s front, {only}: how good it is there is not known{lost}"
+        one = " (one seed: no interval, no test)" if place.place.seeds == 1 else ""
+        return (
+            f"{arm} lies {most}beyond the reach of {base}’s front, {only}: how good it is there is not known{one}{lost}"
+        )
     gap = _gap_words(rival, axes)
     beyond = place.place.beyond or 0.0
     some = f"; {percent(beyond)} of its trials on a front lie where {base} does not reach" if beyond else ""

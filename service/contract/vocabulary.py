@@ -66,6 +66,9 @@ class Vocabulary(Answer):
     ]
     downloads: Annotated[list[Download], Field(description="files of a study")]
     key_order: Annotated[list[str], Field(description="the order in which people write the keys of a study")]
+    study_defaults: Annotated[
+        dict[str, str | None], Field(description="values of a study's own keys that need not be written")
+    ]
     demo_preset: Annotated[str, Field(description="the preset that a newcomer is offered")]
     limits: Annotated[PageLimits, Field(description="numbers that a page has to know before it asks")]
 
@@ -102,6 +105,11 @@ def vocabulary() -> Vocabulary:
         markers=MARKERS,
         downloads=list(DOWNLOADS),
         key_order=_key_order(),
+        study_defaults={
+            name: field.default
+            for name, field in Study.model_fields.items()
+            if field.default is None or isinstance(field.default, str)
+        },
         demo_preset=DEMO_PRESET,
         limits=PageLimits(
             studies_overlaid=STUDIES_OVERLAID,

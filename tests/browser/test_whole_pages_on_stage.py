@@ -206,7 +206,8 @@ STUDY = """
   const own = "/api/studies/a";
   const counts = (failed) => ({ ...argument.counts, failed });
   const arm = (name, failed) => ({ name, counts: counts(failed), best: {}, front_share: null, training_seconds: null,
-    hypervolume: { mean: null, half_width: null } });
+    hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
+    amounts_to: {}, epsilon: null, igd_plus: null });
   const comparison = (...failed) => ({ seeds: 1, objectives: [], baseline: null, verdict: "v", pairs: [],
     arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
   stage.answers[own] = () => ({ ...argument });

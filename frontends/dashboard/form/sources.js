@@ -1,5 +1,6 @@
 // What a new study may start from: nothing, a preset, an old study, or one trial of it.
 
+import { vocabulary } from "../kit/vocabulary.js";
 import { isMap } from "./paths.js";
 import { same } from "./schema.js";
 
@@ -58,7 +59,9 @@ export function withoutDefaults(/** @type {Spec} */ spec, /** @type {Catalog} */
     arms: spec.arms.map((arm) => leanArm(arm, catalog)),
     objectives: spec.objectives.map((objective) => without(objective, (_, value) => value === null)),
   };
-  return without({ ...spec, ...own }, (_, value) => isEmptyMap(value));
+  const { study_defaults: defaults } = vocabulary;
+  const usual = (/** @type {string} */ key, value) => key in defaults && same(value, defaults[key]);
+  return without({ ...spec, ...own }, (key, value) => isEmptyMap(value) || usual(key, value));
 }
 
 function put(map, /** @type {string} */ key, value) {

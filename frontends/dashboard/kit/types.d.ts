@@ -180,6 +180,7 @@ interface Catalog {
 }
 
 interface Vocabulary {
+  study_defaults: Record<string, string | null>;
   study_states: { name: string; ended: boolean }[];
   trial_states: string[];
   event_kinds: string[];

@@ -24,7 +24,7 @@ const STANDINGS = new Map([
   ["beyond", "beyond the front’s reach"],
 ]);
 
-/** "below the front, −0.12 ± 0.03"; "on the front, one seed". @param {ComparedArm} arm @param {Pair | undefined} pair */
+/** "below the front, −0.12 ± 0.03". @param {ComparedArm} arm @param {Pair | undefined} pair */
 export function againstWords(arm, pair) {
   if (!pair || !pair.standing) return "–";
   const { mean, half_width: half, seeds } = arm.distance;

@@ -125,7 +125,8 @@ def test_arms_are_compared_with_their_uncertainty() -> None:
 
 def test_the_objectives_are_told_with_the_reference_point() -> None:
     assert objectives_line(COMPARISON) == (
-        "Objectives: minimize i_xz_bits, maximize i_zy_bits. Chosen on the test split. Hypervolume: mean ± 95 % interval over 3 seeds,"
+        "Objectives: minimize i_xz_bits, maximize i_zy_bits. Chosen on the test split."
+        " Hypervolume: mean ± 95 % interval over 3 seeds,"
         " from the reference point (32, 1.23e−5). Distance: to manual β’s front, in units of its ranges;"
         " below 0 is worse. Lost without: the part of all arms’ joint hypervolume that only this arm attains."
     )

@@ -33,6 +33,7 @@ MAPS = {
     "AgainstExactFront.matched": "by metric",
     **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "SearchEntry", "EstimatorEntry")},
     "Vocabulary.markers": "by symbol",
+    "Vocabulary.study_defaults": "by key of a study",
     "Fixed.weights": "by term",
     "HypervolumeOverSeeds.by_seed": "by seed",
     "FigureAnswer.data": "Plotly's traces",
