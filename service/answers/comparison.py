@@ -6,6 +6,7 @@ from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
 from service.analysis.place import ExactPlace, Spread
+from service.analysis.place_words import STANDINGS
 from service.contract.wire.answers.comparison import (
     AgainstExactFront,
     AgainstFront,
@@ -53,6 +54,7 @@ def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
         shown=pair.shown,
         whole=pair.whole,
         standing=place.standing,
+        standing_words=STANDINGS[place.standing],
         distance_p_value=place.test.p_value,
         distance_p_adjusted=place.p_adjusted,
         words=words,

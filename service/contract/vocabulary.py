@@ -20,6 +20,15 @@ from service.contract.wording.figure_groups import BESIDE_THE_FRONT, FRONT, GROU
 from service.contract.wording.palette import MARKERS
 from service.contract.wording.presets import DEMO_PRESET
 
+STATE_WORDS = {
+    StudyState.QUEUED: "queued, place {place} in the queue",
+    StudyState.RUNNING: "running {finished}/{planned}",
+    StudyState.PAUSED: "paused {finished}/{planned}",
+    StudyState.FINISHED: "finished in {took}",
+    StudyState.FAILED: "failed after {took}",
+    StudyState.CANCELLED: "cancelled, {finished} of {planned} trials finished",
+}
+
 
 @dataclass(slots=True, kw_only=True)
 class StateWord(Answer):
@@ -27,6 +36,13 @@ class StateWord(Answer):
 
     name: Annotated[str, Field(description="as a study's `state`")]
     ended: Annotated[bool, Field(description="whether nothing more happens to a study in this state")]
+    words: Annotated[
+        str,
+        Field(
+            description="how a page says it: `{took}` is the time from start to end, `{place}` the place in the queue, "
+            "`{finished}` and the like are counts of trials; the name alone where one of them is not known"
+        ),
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,7 +111,7 @@ def _how_many(field: str) -> HowMany:
 @cache
 def vocabulary() -> Vocabulary:
     return Vocabulary(
-        study_states=[StateWord(name=state, ended=state.is_ended()) for state in StudyState],
+        study_states=[StateWord(name=s, ended=s.is_ended(), words=STATE_WORDS[s]) for s in StudyState],
         trial_states=list(TrialState),
         event_kinds=list(KINDS),
         figure_groups=list(GROUPS),

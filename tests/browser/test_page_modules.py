@@ -107,7 +107,10 @@ def arm(name: str, **changed: Any) -> dict[str, Any]:
 
 
 def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
-    pair, lands = {"standing": "below", "distance_p_value": 0.01}, {"weighting.beta": 0.01}
+    pair, lands = (
+        {"standing": "below", "standing_words": "below the front", "distance_p_value": 0.01},
+        {"weighting.beta": 0.01},
+    )
     comparison: dict[str, Any] = {
         **{"seeds": 3, "baseline": "a", "verdict": "v"},
         "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],

@@ -100,7 +100,7 @@ def test_counts_progress_and_time_are_shown_as_answered(alone: Running, opened: 
     assert head.locator(".progress > div").evaluate("(bar) => bar.style.width") == "42%"
     expect(page).to_have_title("3/8 · counted – Paretoscope")
     expect(page.locator("#announce")).to_have_text("The study is running 3/8.")
-    now["state"] = "paused"
+    now |= {"state": "paused", "eta_seconds": None}
     page.reload()
     expect(head.locator(".state")).to_have_text("paused 3/8")
     expect(head.locator(".title .muted")).to_have_text("1 failed · 4 stopped · 5 collapsed")
@@ -315,7 +315,7 @@ def test_what_the_catalog_adds_is_on_the_page(alone: Running, finished: tuple[st
     watched = quiet(opened, alone)
     words = TypeAdapter(Vocabulary).dump_python(vocabulary(), mode="json")
     words["figure_groups"].insert(2, {"name": "novel", "title": "Novel figures", "is_tab": True})
-    words["study_states"].append({"name": "frozen", "ended": True})
+    words["study_states"].append({"name": "frozen", "ended": True, "words": "frozen solid"})
     words["trial_states"].append("thawed")
     words["downloads"].append({"title": "Trials as knots", "address": "export?format=quipu"})
     words["limits"]["studies_overlaid"] = 1

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from service.contract.metrics import FAMILIES, SINGLE
+from service.analysis.arm_places import Standing
+from service.contract.catalog import OFTEN_SET
+from service.contract.metrics import FAMILIES
 from service.contract.metrics.metric import PLACE
 from service.contract.vocabulary import vocabulary
 
@@ -21,8 +24,6 @@ SCRIPTS = {
     for path in sorted(folder.rglob("*.js"))
 }
 LONGEST = 120
-# The one script that knows kinds of metrics, some of which are called as a metric is.
-KNOWS_KINDS = "kit/metrics.js"
 # What the names of a family's members share, such as `robust_`.
 SHARED = [next(part for part in PLACE.split(family.name) if part) for family in FAMILIES]
 
@@ -35,7 +36,9 @@ LISTS: dict[str, list[str]] = {
     "titles of groups": [group.title for group in WORDS.figure_groups],
     "markers": list(WORDS.markers),
     "downloads": [download.title for download in WORDS.downloads],
-    "keys of a study": WORDS.key_order,
+    "where an arm stands": list(get_args(Standing)),
+    # Names of often set parameters that mean something else on a page, too, say nothing.
+    "common parameters": sorted(set().union(*OFTEN_SET.values()) - {"front", "hidden", "trials"}),
 }
 
 
@@ -44,17 +47,17 @@ def code_of(text: str) -> str:
     return re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", "", text, flags=re.DOTALL)
 
 
-def lists_in(code: str) -> Iterable[list[str]]:
-    """The texts and keys of every innermost bracket."""
-    for inner in re.findall(r"\[([^][]*)\]|\{([^{}]*)\}", code):
-        texts = re.findall(r'"([^"\n]*)"', inner[0] or inner[1])
-        yield texts + re.findall(r"(?:^|[,{\s])([\w-]+):", inner[1])
+QUOTED = (r'"([^"\n]*)"', r"'([^'\n]*)'", r"`([^`]*)`")  # each by itself: one may stand within another
+KEY = re.compile(r"(?<![\w.?])([\w-]+):(?!\s*_)")  # of an object; not a field that is taken out only to be left out
 
 
-def copied(code: str, words: Iterable[str]) -> list[str]:
-    """Three of the words in one bracket, or in neighbouring ones, are a list of them."""
+def copied(code: str, words: Iterable[str]) -> set[str]:
+    """Those of the words that a script spells, as texts, keys or parts of a text of nothing else; two are no list."""
     known = set(words)
-    return [*(word for texts in lists_in(code) if len(known & set(texts)) > 2 for word in texts if word in known)]
+    texts = {text for quoted in QUOTED for text in re.findall(quoted, code)}
+    several = [set(re.findall(r"[\w-]+", text)) for text in texts]
+    found = known & (texts | set(KEY.findall(code))) | {word for part in several if part <= known for word in part}
+    return found if len(found) > 2 else set()
 
 
 def test_lines_are_no_longer_than_anyone_reads() -> None:
@@ -70,31 +73,45 @@ def test_lines_are_no_longer_than_anyone_reads() -> None:
     assert long == []
 
 
-@pytest.mark.parametrize("what", [what for what in LISTS if what != "keys of a study"])
+@pytest.mark.parametrize("what", LISTS)
 def test_no_script_keeps_a_list_that_the_catalog_has(what: str) -> None:
     kept = {name: found for name, text in SCRIPTS.items() if (found := copied(code_of(text), LISTS[what]))}
     assert kept == {}
 
 
-def test_a_list_that_a_script_keeps_is_seen() -> None:
-    for code in (
+@pytest.mark.parametrize(
+    "code",
+    [
         'const STATES = ["queued", "running", "finished", "failed"];',
+        "const STATES = ['queued', 'running', `finished`];",
         'const WORDS = { queued: "waits", running: "runs", finished: "done" };',
         'const STATES = [\n  "queued",\n  "running",\n  "paused",\n];',
-    ):
-        assert copied(code_of(code), LISTS["states of a study"])
-    assert not copied(
-        code_of('// "queued", "running", "failed"\nif (state === "failed") f(["failed", "x"]);'),
-        LISTS["states of a study"],
-    )
+        'const WORDS = new Map([["queued", "waits"], ["running", "runs"], ["failed", "broke"]]);',
+        'switch (state) {\n  case "queued": return 1;\n  case "running": return 2;\n  case "failed": return 3;\n}',
+        'state === "queued" ? 1 : state === "running" ? 2 : state === "failed" ? 3 : 4;',
+        'const STATES = "queued running failed".split(" ");',
+        '`${a === "queued"} ${a === "running"} ${a === "failed"}`',
+        'if (state === "queued") f();\nfunction f() {}\nif (state === "running") f();\ng({ failed: 1 });',
+    ],
+)
+def test_a_list_that_a_script_keeps_is_seen(code: str) -> None:
+    assert len(copied(code_of(code), LISTS["states of a study"])) > 2
 
 
-@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != KNOWS_KINDS])
-def test_no_script_goes_by_the_name_of_a_metric(name: str) -> None:
-    code = code_of(SCRIPTS[name])
-    spelled = set(re.findall(r"""["'`]([a-z0-9_]+)["'`]""", code)) | set(re.findall(r"metrics\.([a-z0-9_]+)\b", code))
-    assert spelled & set(SINGLE) == set()
-    assert not re.search(r'startsWith\("[a-z]+_', code), "a family has a column of its own: family"
+@pytest.mark.parametrize(
+    "code",
+    [
+        '// "queued", "running", "failed"\nif (state === "failed") f(["failed", "x"]);',
+        'const SAID = "a queued, running or failed study";',
+        "const { running, finished: _finished, ...others } = study.counts; f(others.failed);",
+    ],
+)
+def test_a_word_or_two_are_no_list(code: str) -> None:
+    assert copied(code_of(code), LISTS["states of a study"]) == set()
+
+
+def test_a_list_of_parameters_is_seen() -> None:
+    assert copied('const COMMON = new Set(["beta", "widths", "epochs"]);', LISTS["common parameters"])
 
 
 def families_in(code: str) -> list[str]:

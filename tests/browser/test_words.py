@@ -88,32 +88,34 @@ def test_a_state_is_said_in_words(run: Run) -> None:
         "running 3/6 · 30 s left": study(eta_seconds=30),
         "paused 3/6": study(state="paused"),
         "finished in 3 m 12 s": study(state="finished", **times),
+        "finished": study(state="finished"),
         "failed after 3 m 12 s": study(state="failed", **times),
+        "failed": study(state="failed", ended_at="2026-01-01T10:03:12Z"),
         "cancelled, 3 of 6 trials finished": study(state="cancelled", **times),
     }
-    assert run("kit/format", "stateWords", *([each] for each in cases.values())) == list(cases)
+    assert run("kit/vocabulary", "stateWords", *([each] for each in cases.values())) == list(cases)
 
 
 def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
     arm = {"distance": {"mean": -0.12, "half_width": 0.03, "seeds": 3}}
     one, none = ({"distance": {"mean": mean, "half_width": None, "seeds": n}} for mean, n in ((0.2, 1), (None, 0)))
     between = {"distance": {"mean": 0, "half_width": 0, "seeds": 3}}
-    pair = {"standing": "below", "distance_p_value": 0.01}
+    pair = {"standing": "below", "standing_words": "below the front", "distance_p_value": 0.01}
     untested = {**pair, "distance_p_value": None}
     cases = [
         [arm, pair],
-        [arm, {**pair, "standing": "open"}],
+        [arm, {**pair, "standing_words": "as the service says it"}],
         [arm, untested],
-        [one, {**untested, "standing": "above"}],
-        [between, {**untested, "standing": "on"}],
-        [none, {**untested, "standing": "beyond"}],
+        [one, untested],
+        [between, untested],
+        [none, untested],
         [none, {**untested, "standing": None}],
         [arm, None],
     ]
     assert run("pages/arms-table", "againstWords", *cases) == [
-        *("below the front, −0.120 ± 0.030", "not shown to be off the front, −0.120 ± 0.030"),
-        *("below the front, −0.120 ± 0.030, not tested", "above the front, 0.200, one seed"),
-        *("on the front", "beyond the front’s reach", "–", "–"),
+        *("below the front, −0.120 ± 0.030", "as the service says it, −0.120 ± 0.030"),
+        *("below the front, −0.120 ± 0.030, not tested", "below the front, 0.200, one seed"),
+        *("below the front", "below the front", "–", "–"),
     ]
 
 

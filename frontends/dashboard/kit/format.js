@@ -64,6 +64,7 @@ export function setting(value) {
 /**
  * "81.8 ± 0.9": the half width in the mean's decimals, or one digit of its own if those show none. Without a half
  * width, "31.2 and 34.6": the least and the largest value, which of two seeds are both.
+ * @param {number | null} mean @param {number | null} halfWidth @param {number | null} low @param {number | null} high
  */
 export function spread(mean, halfWidth, low = null, high = null) {
   if (halfWidth === null && low !== null && high !== null && low !== high) return `${number(low)} and ${number(high)}`;
@@ -139,27 +140,3 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param {{ label: string, unit: string }} metric */
 export const metricLabel = (metric) => (metric.unit ? `${metric.label} [${metric.unit}]` : metric.label);
-
-const seconds = (from, to) => (new Date(to).getTime() - new Date(from).getTime()) / 1000;
-
-/** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position">} study */
-export function stateWords(study) {
-  const { planned, finished } = study.counts;
-  const took = study.started_at && study.ended_at ? duration(seconds(study.started_at, study.ended_at)) : null;
-  switch (study.state) {
-    case "queued":
-      return study.queue_position ? `queued, place ${study.queue_position} in the queue` : "queued";
-    case "running": {
-      const eta = study.eta_seconds === null ? "" : ` · ${left(study.eta_seconds)}`;
-      return `running ${finished}/${planned}${eta}`;
-    }
-    case "finished":
-      return took ? `finished in ${took}` : "finished";
-    case "cancelled":
-      return `cancelled, ${finished} of ${planned} trials finished`;
-    case "failed":
-      return took ? `failed after ${took}` : "failed";
-    default:
-      return `${study.state} ${finished}/${planned}`;
-  }
-}

@@ -140,6 +140,7 @@ interface ComparedArm extends ArmLook {
 interface Pair {
   arm: string;
   standing: string | null;
+  standing_words: string;
   distance_p_value: number | null;
   words: string;
 }
@@ -181,7 +182,7 @@ interface Catalog {
 
 interface Vocabulary {
   study_defaults: Record<string, string | null>;
-  study_states: { name: string; ended: boolean }[];
+  study_states: { name: string; ended: boolean; words: string }[];
   trial_states: string[];
   event_kinds: string[];
   figure_groups: { name: string; title: string; is_tab: boolean }[];

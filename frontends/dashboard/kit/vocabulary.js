@@ -1,11 +1,28 @@
 // The words and limits of the service's catalog, as they stand in the page: no script keeps a list of its own.
 
 import { byId } from "./dom.js";
+import { duration, left } from "./format.js";
 
 /** @type {Vocabulary} */
 export const vocabulary = JSON.parse(byId("vocabulary").textContent ?? "");
 
-const ended = new Set(vocabulary.study_states.filter((state) => state.ended).map((state) => state.name));
+const states = new Map(vocabulary.study_states.map((state) => [state.name, state]));
 
 /** Whether nothing more happens to the study. @param {{ state: string }} study */
-export const isEnded = (study) => ended.has(study.state);
+export const isEnded = (study) => Boolean(states.get(study.state)?.ended);
+
+const seconds = (from, to) => (new Date(to).getTime() - new Date(from).getTime()) / 1000;
+
+/** "finished in {took}" with what is known of it; nothing where something is not. */
+function filled(/** @type {string} */ words, /** @type {Record<string, string | number | null>} */ known) {
+  const parts = words.split(/{(\w+)}/).map((part, i) => (i % 2 ? known[part] ?? null : part));
+  return parts.includes(null) ? null : parts.join("");
+}
+
+/** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position">} study */
+export function stateWords(study) {
+  const took = study.started_at && study.ended_at ? duration(seconds(study.started_at, study.ended_at)) : null;
+  const known = { ...study.counts, took, place: study.queue_position ?? null };
+  const words = filled(states.get(study.state)?.words ?? study.state, known) ?? study.state;
+  return study.eta_seconds === null ? words : `${words} · ${left(study.eta_seconds)}`;
+}

@@ -16,19 +16,12 @@ const LOST = "a seed whose trials all failed or collapsed counts with a hypervol
 const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
 const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
-const STANDINGS = new Map([
-  ["above", "above the front"],
-  ["on", "on the front"],
-  ["below", "below the front"],
-  ["open", "not shown to be off the front"],
-  ["beyond", "beyond the front’s reach"],
-]);
 
-/** "below the front, −0.12 ± 0.03". @param {ComparedArm} arm @param {Pair | undefined} pair */
-export function againstWords(arm, pair) {
+/** "below the front, −0.12 ± 0.03"; "on the front, one seed". */
+export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | undefined} */ pair) {
   if (!pair || !pair.standing) return "–";
   const { mean, half_width: half, seeds } = arm.distance;
-  const words = [STANDINGS.get(pair.standing)];
+  const words = [pair.standing_words];
   if (mean) words.push(spread(mean, half));
   if (seeds === 1) words.push("one seed");
   else if (mean && pair.distance_p_value === null) words.push("not tested");

@@ -1,10 +1,11 @@
 // The rows of the list: one study each, kept while it changes, so that nothing jumps under the reader.
 
 import { h, keyed, setAttr, setText } from "../kit/dom.js";
-import { left, moment, percent, stateWords } from "../kit/format.js";
+import { left, moment, percent } from "../kit/format.js";
 import { progressBar, setProgress } from "../kit/progress.js";
 import { Spark } from "../figures/spark.js";
 import { swatch } from "../kit/swatch.js";
+import { stateWords } from "../kit/vocabulary.js";
 
 const hypervolume = (/** @type {ListedStudy} */ study) => study.spark?.at(-1) ?? -1;
 

@@ -2,10 +2,10 @@
 
 import { post, remove, studyPath } from "../kit/api.js";
 import { byId, confirmed, h, setText } from "../kit/dom.js";
-import { capital, stateWords } from "../kit/format.js";
+import { capital } from "../kit/format.js";
 import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
-import { isEnded, vocabulary } from "../kit/vocabulary.js";
+import { isEnded, stateWords, vocabulary } from "../kit/vocabulary.js";
 
 function downloads(/** @type {string} */ path) {
   const link = ({ title, address }) => h("a", { href: `${path}/${address}`, download: true }, title);

@@ -166,6 +166,7 @@ class ComparedPair(Answer):
             "not shown to lie off it, beyond: mostly where it does not reach; null where there is no distance"
         ),
     ]
+    standing_words: Annotated[str, Field(description="the same in words, as `below the front`")]
     distance_p_value: Annotated[
         float | None, Field(description="of the two-sided t-test that the distance is 0; null where nothing is tested")
     ]
