@@ -64,7 +64,7 @@ export function setting(value) {
 /**
  * "81.8 ± 0.9": the half width in the mean's decimals, or one digit of its own if those show none. Without a half
  * width, "31.2 and 34.6": the least and the largest value, which of two seeds are both.
- * @param {number | null} mean @param {number | null} halfWidth @param {number | null} low @param {number | null} high
+ * @param {any} mean @param {any} halfWidth @param {number | null} low @param {number | null} high
  */
 export function spread(mean, halfWidth, low = null, high = null) {
   if (halfWidth === null && low !== null && high !== null && low !== high) return `${number(low)} and ${number(high)}`;
