@@ -24,7 +24,7 @@ CONFIG = {
 SPEC = {
     "name": "by a generated client",
     "model": {"name": "mlp", "widths": [16], "latent": 4},
-    "training": {"epochs": 2, "batch_size": 256},
+    "training": {"epochs": 2, "batch_size": 256, "learning_rate": 0.03},
     "seeds": [0, 1],
     "arms": [
         {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.1]}}},

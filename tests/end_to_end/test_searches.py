@@ -39,7 +39,9 @@ SEARCHED = {"weighting.beta", "model.latent", "training.learning_rate"}
 
 
 def test_a_search_beside_a_grid_ends_with_exactly_the_asked_trials(client: Client, searching: dict[str, Any]) -> None:
-    study = client.submit({**searching, "training": {"epochs": 2, "batch_size": 256}}).wait(timeout=180)
+    study = client.submit({**searching, "training": {"epochs": 3, "batch_size": 256, "learning_rate": 0.03}}).wait(
+        timeout=180
+    )
     tuned = study.trials(arm="tuned")
     assert len(tuned) == 12 and {trial["state"] for trial in study.trials()} == {"finished"}
     assert [trial["seed"] for trial in tuned] == [0, 1] * 6
