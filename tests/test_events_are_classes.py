@@ -1,0 +1,102 @@
+"""What crosses a process is a class of the contract: neither who sends nor who folds handles bare dicts by kind."""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import httpx
+import pytest
+
+from service.contract.wire import events
+from service.contract.wire.events import KINDS, Event, TrialFinished
+from service.store.protocol import Store
+from workers.sending.study_client import StudyClient
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("workers", "service/views", "service/analysis", "service/answers", "service/launching")
+BY_KIND = {"KINDS", "event_of", "body_of"}  # of `wire.events`: what goes between events and dicts
+KNOWN = {
+    "workers/sending/study_client.py": {"sent_body"},  # the one place where an event becomes what travels
+    "workers/on_ray/trainable.py": {"'report'"},  # the key of our part in a result of Tune
+}
+WIRE = events.__name__
+
+
+def bare(source: str) -> set[str]:
+    """What a module does with events as dicts: kinds as texts, their key, attribute or table."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and node.value in ("kind", *KINDS):
+            found.add(repr(node.value))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node).endswith("event.kind"):
+            found.add(ast.unparse(node))
+        elif isinstance(node, ast.ImportFrom) and node.module == WIRE:
+            found |= {alias.name for alias in node.names} & (BY_KIND | {"sent_body"})
+        elif isinstance(node, ast.ImportFrom) and f"{node.module}.events" == WIRE:
+            found |= {alias.name for alias in node.names} & {"events"}  # and with it all that it has
+    return found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'send({"uid": uid, "kind": kind, "trial": trial})',
+        'if body["kind"] == what: pass',
+        'events.append(dict(kind="trial_started"))',
+        'if logged.event.kind == "report": pass',
+        "if event.kind in LATE: pass",
+        'if kind == "report": pass',
+        'FOLDED = {"study_finished": end}',
+        "from service.contract.wire.events import KINDS",
+        "from service.contract.wire.events import Report, event_of as made",
+        "from service.contract.wire import events",
+    ],
+)
+def test_an_event_that_is_handled_as_a_dict_is_seen(line: str) -> None:
+    assert bare(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from service.contract.wire.events import Report, TrialEvent\nisinstance(event, Report)",
+        "client.send(spec.kind)",
+        "Report(uid=uid, trial=trial, metrics=metrics)",
+    ],
+)
+def test_a_class_is_what_an_event_is(line: str) -> None:
+    assert not bare(line)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_room_handles_events_as_dicts(room: str) -> None:
+    paths = sorted((ROOT / room).rglob("*.py"))
+    assert len(paths) > 2
+    found = {str(path.relative_to(ROOT)): bare(path.read_text()) for path in paths}
+    assert {path: how for path, how in found.items() if how} == (KNOWN if room == "workers" else {})
+
+
+def test_client_and_store_take_events_and_nothing_else() -> None:
+    assert get_type_hints(StudyClient.report)["events"] == Sequence[Event]
+    assert get_type_hints(Store.append)["events"] == Sequence[Event]
+    assert set(get_args(Event)) == set(KINDS.values()) and dict not in get_args(Event)
+
+
+def test_a_dict_is_not_sent() -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={"accepted": 1, "duplicates": 0})
+
+    loose: Any = {"uid": "u", "kind": "trial_finished", "trial": "t"}
+    with StudyClient("http://service", None, "s1", httpx.MockTransport(answer)) as client:
+        with pytest.raises(AttributeError):
+            client.report([loose], threading.Event())
+        assert asked == []
+        client.report([TrialFinished(uid="u", trial="t")], threading.Event())
+    assert len(asked) == 1
