@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -335,3 +336,68 @@ def test_mathematics_reads_no_views() -> None:
         if _room(each.module) == "service.analysis" and each.imported in readers
     }
     assert within <= readers
+
+
+# Readers read views and analysis: of the contract's answers each knows those that it makes itself.
+ANSWERS = "service.contract.wire.answers"
+MAKES = {
+    "service.figures": {(f"service.figures{module}", f"{ANSWERS}.figures") for module in ("", ".figure")},
+    "service.exports": {("service.exports.methods", f"{ANSWERS}.exports")},
+    "service.analysis": set(),
+    "service.views": set(),
+}
+
+
+@pytest.mark.parametrize("room", MAKES)
+def test_figures_and_exports_know_no_answers_but_their_own(room: str) -> None:
+    known = {tuple(each) for each in imports_within(room.replace(".", "/")) if each.imported.startswith(ANSWERS)}
+    assert known == MAKES[room]
+
+
+def memos(source: str) -> list[str]:
+    """The names under which a module keeps what it computes: texts, or texts that begin as one does."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    asked = [call.args[0] for call in calls if ast.unparse(call.func).endswith(".memo") and call.args]
+    names = [each.values[0] if isinstance(each, ast.JoinedStr) else each for each in asked]
+    assert all(isinstance(name, ast.Constant) for name in names), f"{list(map(ast.unparse, asked))}: any other's"
+    return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+
+
+def test_nobody_reads_what_another_module_keeps() -> None:
+    """A memo that two modules ask for would be one's output in the other's hands."""
+    kept = {path: memos(path.read_text()) for path in sorted((ROOT / "service").rglob("*.py"))}
+    names = sorted((name, path.name) for path, own in kept.items() for name in set(own))
+    assert len(names) > 5
+    assert not [(a, b) for a, b in pairwise(names) if b[0].startswith(a[0])]
+    inside = [path for path in kept if "memo._kept" in path.read_text() or "_kept[" in path.read_text()]
+    assert [path.name for path in inside] == ["view.py"]
+
+
+def test_a_memo_is_seen_by_its_name_or_its_beginning() -> None:
+    assert memos('view.memo("arms", f); a.view.memo(f"figure {name}", g)') == ["arms", "figure "]
+    with pytest.raises(AssertionError, match="any other's"):
+        memos("view.memo(name, f)")
+
+
+PARTS_OF_PLOTLY = {"data", "layout", "meta", "height", "x", "y", "traces"}
+
+
+def keys_read(source: str) -> set[str]:
+    """Keys that a module takes from mappings: `figure["layout"]`, `layout.get("meta")`, `"x" in trace`."""
+    read: set[object] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            read.add(node.slice.value)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".get", ".pop")) and node.args:
+            read.add(getattr(node.args[0], "value", None))
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            read.add(getattr(node.left, "value", None))
+    return {key for key in read if isinstance(key, str)}
+
+
+def test_exports_and_answers_do_not_read_what_figures_drew() -> None:
+    assert keys_read('f["layout"].get("meta"); "x" in trace; a[0]') == {"layout", "meta", "x"}
+    readers = [path for room in ("exports", "answers") for path in sorted((ROOT / "service" / room).glob("*.py"))]
+    assert len(readers) > 10
+    read = {path.name: keys_read(path.read_text()) & PARTS_OF_PLOTLY for path in readers}
+    assert {name: keys for name, keys in read.items() if keys} == {"estimates.py": {"data"}}  # of a study's spec

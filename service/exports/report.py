@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import yaml
@@ -16,7 +16,7 @@ import yaml
 from service.analysis.compared import compared
 from service.contract.metrics import described
 from service.contract.study.study import Study
-from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wire.plotly import DrawnFigure
 from service.contract.wording.numbers import plural, setting
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
@@ -34,35 +34,19 @@ def _variables() -> str:
     return "\n".join(re.findall(r"^:root[^{]*\{[^}]*\}", (DASHBOARD / "style" / "base.css").read_text(), re.MULTILINE))
 
 
-class Titled(NamedTuple):
-    """A figure under its title."""
-
-    title: str
-    figure: PlotlyFigure
-
-
 def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c")
 
 
-def is_empty(figure: PlotlyFigure) -> bool:
-    """Nothing to draw: no trace has a value. Traces without x (parallel coordinates) carry theirs elsewhere."""
-    return all("x" in trace and not any(value is not None for value in trace["x"]) for trace in figure["data"])
-
-
-def _figure_section(name: str, title: str, figure: PlotlyFigure) -> str:
-    meta = figure["layout"].get("meta", {})
-    summary = f"{title}. {meta.get('summary') or meta.get('subtitle', '')}"
-    height = figure["layout"].get("height")
+def _figure_section(name: str, figure: DrawnFigure) -> str:
+    style = f' style="height: {figure.height:g}px"' if figure.height else ""
     box = (
-        f'<div class="plot empty muted">{escape(meta.get("empty") or "Nothing was reported for this figure.")}</div>'
-        if is_empty(figure)
-        else f'<div class="plot" id="figure-{name}" role="figure" aria-label="{escape(summary)}"'
-        + (f' style="height: {height:g}px"' if height else "")
-        + "></div>"
+        f'<div class="plot" id="figure-{name}" role="figure" aria-label="{escape(figure.summary)}"{style}></div>'
+        if figure.empty is None
+        else f'<div class="plot empty muted">{escape(figure.empty)}</div>'
     )
-    caption = f"<h3>{escape(title)}</h3><p class='muted'>{escape(meta.get('subtitle', ''))}</p>"
+    caption = f"<h3>{escape(figure.title)}</h3><p class='muted'>{escape(figure.subtitle)}</p>"
     return f"<figure><figcaption>{caption}</figcaption>{box}</figure>"
 
 
@@ -90,10 +74,10 @@ def _made(view: View, now: datetime) -> str:
     )
 
 
-def report(view: View, figures: Mapping[str, Titled], plotly: str, now: datetime | None = None) -> str:
+def report(view: View, figures: Mapping[str, DrawnFigure], plotly: str, now: datetime | None = None) -> str:
     """The whole file as text, with the view's figures by name and the script that draws them."""
-    drawn = {name: figure for name, (_, figure) in figures.items() if not is_empty(figure)}
-    sections = "".join(_figure_section(name, title, figure) for name, (title, figure) in figures.items())
+    drawn = {name: figure.plotly for name, figure in figures.items() if figure.empty is None}
+    sections = "".join(_figure_section(name, figure) for name, figure in figures.items())
     comparison, done = compared(view), methods(view)
     ordered = {key: view.spec[key] for key in Study.model_fields if key in view.spec}
     spec = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=100)

@@ -8,11 +8,13 @@ from typing import Literal, NamedTuple
 from service.contract.metrics import Kind, of_kind
 from service.contract.study.study import Study
 from service.contract.wire.answers.figures import FigureControl, FigureEntry, OfferedFigure
-from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wire.plotly import DrawnFigure, PlotlyFigure
 from service.contract.wording.figure_groups import GroupName
 from service.figures.drawing.style import escaped
 from service.store.artifacts import Artifacts
 from service.views.view import View
+
+NOTHING = "Nothing was reported for this figure."
 
 
 class Asked(NamedTuple):
@@ -62,6 +64,11 @@ def _has(view: View, need: str | Kind) -> bool:
     return bool(of_kind(view.metrics, need)) if isinstance(need, Kind) else need in view.metrics
 
 
+def is_empty(figure: PlotlyFigure) -> bool:
+    """Nothing to draw: no trace has a value. Traces without x (parallel coordinates) carry theirs elsewhere."""
+    return all("x" in trace and not any(value is not None for value in trace["x"]) for trace in figure["data"])
+
+
 class Figure(NamedTuple):
     name: str
     title: str
@@ -75,6 +82,15 @@ class Figure(NamedTuple):
     def drawn(self, asked: Asked) -> PlotlyFigure:
         """What leaves the service: as built, with nothing in it that a user wrote and Plotly would read as markup."""
         return escaped(self.build(asked), [arm.name for arm in asked.view.study.arms])
+
+    def with_words(self, asked: Asked) -> DrawnFigure:
+        """The same, with its title and its words beside it."""
+        plotly = self.drawn(asked)
+        words: dict[str, str] = plotly["layout"].get("meta", {})
+        subtitle = words.get("subtitle", "")
+        summary = f"{self.title}. {words.get('summary') or subtitle}"
+        empty = words.get("empty") or NOTHING if is_empty(plotly) else None
+        return DrawnFigure(self.title, subtitle, summary, empty, plotly["layout"].get("height"), plotly)
 
     def entry(self) -> FigureEntry:
         return FigureEntry(name=self.name, title=self.title, doc=self.doc, group=self.group)

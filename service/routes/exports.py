@@ -17,7 +17,7 @@ from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
-from service.exports.report import Titled, report
+from service.exports.report import report
 from service.exports.tables import TableName, table_of
 from service.figures import FIGURES, figures_of
 from service.figures.figure import Asked
@@ -70,7 +70,7 @@ def read_report(study_id: StudyId, parts: PartsOf) -> HTMLResponse:
 def report_of(view: View, artifacts: Artifacts | None, now: datetime | None = None) -> str:
     """The report with every figure that the study has something for."""
     asked = Asked(view, artifacts=artifacts)
-    figures = {name: Titled(FIGURES[name].title, FIGURES[name].drawn(asked)) for name in figures_of(view)}
+    figures = {name: FIGURES[name].with_words(asked) for name in figures_of(view)}
     return report(view, figures, _plotly(), now)
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from service.analysis.compared import compared
-from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wire.plotly import DrawnFigure
 from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.names import LONGEST, disposition, file_stem
-from service.exports.report import Titled, report
+from service.exports.report import report
 from service.exports.report_tables import MARKS, MOST_TRIALS, arms_table, trials_table
 from service.exports.tables import Column, Table, as_kind, reports_table
 from service.exports.tables import trials_table as flat_trials
@@ -139,16 +139,10 @@ def test_a_report_says_when_the_study_began_and_holds_its_spec_in_the_order_of_t
     assert places == sorted(places)
 
 
-def test_a_figures_finding_is_read_aloud_and_its_subtitle_where_there_is_none() -> None:
-    def label(**meta: str) -> str:
-        figure: PlotlyFigure = {"data": [{"x": [1.0]}], "layout": {"meta": meta}}
-        text = report(study_of(), {"f": Titled("Title", figure)}, "")
-        return text.partition('id="figure-f" role="figure" aria-label="')[2].partition('"></div>')[0]
-
-    assert label(subtitle="sub", summary='a "finding"') == "Title. a &quot;finding&quot;"
-    assert label(subtitle="sub") == "Title. sub"
-    empty: PlotlyFigure = {"data": [], "layout": {"meta": {"subtitle": "sub"}}}
-    assert "Nothing was reported for this figure." in report(study_of(), {"f": Titled("Title", empty)}, "")
+def test_a_figures_summary_is_read_aloud() -> None:
+    figure = DrawnFigure("Title", "sub", 'Title. a "finding"', None, None, {"data": [{"x": [1.0]}], "layout": {}})
+    text = report(study_of(), {"f": figure}, "")
+    assert 'id="figure-f" role="figure" aria-label="Title. a &quot;finding&quot;"></div>' in text
 
 
 # File names

@@ -16,13 +16,13 @@ import pytest
 from service.answers.whole import whole
 from service.contract.study.parsing import check_study
 from service.contract.wire.answers.exports import CitedPaper
-from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wire.plotly import DrawnFigure, PlotlyFigure
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural
 from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
-from service.exports.report import Titled, filled, is_empty, report, script_json
+from service.exports.report import filled, report, script_json
 from service.exports.report_tables import MOST_TRIALS
 from service.exports.settings_in_words import settings_words, value_words
 from service.exports.tables import Column, Table, kind_of, reports_table, table_of, trials_table
@@ -190,12 +190,6 @@ def test_a_report_of_many_trials_shows_the_front_and_says_what_it_leaves_out() -
     assert "300 of 400 trials, those on the front first" in text
 
 
-def test_a_figure_without_values_is_empty() -> None:
-    assert is_empty({"data": [], "layout": {}}) and is_empty({"data": [{"x": [None]}], "layout": {}})
-    assert not is_empty({"data": [{"x": []}, {"x": [0.0]}], "layout": {}})
-    assert not is_empty({"data": [{"dimensions": []}], "layout": {}})
-
-
 def test_settings_are_read_aloud() -> None:
     study = bottleneck_of().study
     assert settings_words(study.model) == "widths 64–64, latent 16, head none, activation relu"
@@ -286,9 +280,11 @@ def test_a_row_says_where_and_from_when_to_when_its_trial_ran() -> None:
 
 
 def test_a_figure_without_values_stands_in_the_report_as_words() -> None:
-    empty: PlotlyFigure = {"data": [{"x": []}], "layout": {"meta": {"subtitle": "s", "empty": "Nothing yet."}}}
-    full: PlotlyFigure = {"data": [{"x": [1.0], "y": [2.0]}], "layout": {"meta": {"subtitle": "t"}, "height": 99.0}}
-    text = report(finished(), {"one": Titled("First <b>", empty), "two": Titled("Second", full)}, "PLOTLY")
+    full: PlotlyFigure = {"data": [{"x": [1.0], "y": [2.0]}], "layout": {}}
+    nothing: PlotlyFigure = {"data": [], "layout": {}}
+    one = DrawnFigure("First <b>", "s", "First. s", "Nothing yet.", 99.0, nothing)
+    two = DrawnFigure("Second", "t", "Second. t", None, 99.0, full)
+    text = report(finished(), {"one": one, "two": two}, "PLOTLY")
     assert '<div class="plot empty muted">Nothing yet.</div>' in text and 'id="figure-one"' not in text
     assert '<div class="plot" id="figure-two" role="figure" aria-label="Second. t" style="height: 99px">' in text
     assert "<h3>First &lt;b&gt;</h3>" in text and "PLOTLY" in text
