@@ -11,8 +11,6 @@ from service.contract.metrics import ACCURACY
 from service.contract.wording.numbers import NONE, duration, left, number, over_seeds, percent, setting, spread
 from service.contract.wording.palette import arm_style
 
-LOST = "Lost without: the part of all arms’ joint hypervolume that only this arm attains."
-
 
 def studies_table(studies: list[Answer]) -> Table:
     table = Table("study", "name", "state", "trials", "failed", "progress", box=None, header_style="bold")
@@ -57,24 +55,28 @@ def progress_view(study: Answer, width: int = 80) -> Table:
 def comparison_table(comparison: Answer) -> Table:
     """The arms side by side, with the uncertainty over seeds."""
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("arm")
-    for title in ("trials", "failed", "collapsed", "hypervolume", "distance", "lost without", "best acc.", "training"):
+    table.add_column("arm", min_width=6)
+    table.add_column("trials", justify="right")
+    for title in ("hypervolume", "distance", "best acc.", "training"):
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
         counts, volume, distance = arm["counts"], arm["hypervolume"], arm["distance"]
         is_baseline = arm["name"] == comparison["baseline"]
         table.add_row(
             Text(arm["name"], style=arm_style(i)[0]),
-            f"{counts['finished']}/{counts['planned']}",
-            str(counts["failed"]),
-            str(counts["collapsed"]),
+            trials_words(counts),
             spread(volume["mean"], volume["half_width"], volume["low"], volume["high"]),
             "baseline" if is_baseline else spread(distance["mean"], distance["half_width"]),
-            percent(arm["front_share"]),
             number(arm["best"].get(ACCURACY)),
             duration(arm["training_seconds"]),
         )
     return table
+
+
+def trials_words(counts: Answer) -> str:
+    """`34/36, 1 failed, 2 collapsed`: what went wrong only where something did."""
+    wrong = [f"{counts[what]} {what}" for what in ("failed", "collapsed") if counts[what]]
+    return ", ".join([f"{counts['finished']}/{counts['planned']}", *wrong])
 
 
 def objectives_line(comparison: Answer) -> str:
@@ -83,9 +85,9 @@ def objectives_line(comparison: Answer) -> str:
     reference = ", ".join(setting(axis["reference"]) for axis in axes)
     volume = f"Hypervolume: {over_seeds(comparison['seeds'])}, from the reference point ({reference})."
     baseline = comparison["baseline"]
-    distance = f"Distance: to {baseline}’s front, in units of its ranges; below 0 is worse. " if baseline else ""
+    distance = f" Distance: to {baseline}’s front, in units of its ranges; below 0 is worse." if baseline else ""
     selection = f" {comparison['selection_words'].capitalize()}." if comparison["selection_words"] else ""
-    return f"Objectives: {names}.{selection} {volume} {distance}{LOST}"
+    return f"Objectives: {names}.{selection} {volume}{distance}"
 
 
 def size(count: int | None) -> str:
