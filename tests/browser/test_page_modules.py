@@ -126,16 +126,16 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
       table.show(first);
       const made = [...table.body.children];
       const before = [made.map(cells), made.map((row) => row.children[2].className), table.note.textContent,
-        table.against.textContent, made.map((row) => row.children[5].title)];
+        table.against.textContent, made.map((row) => row.children[4].title)];
       table.show(second);
       const kept = table.body.children[0] === made[1];
-      return [before, kept, cells(table.body.children[0])[5], table.note.textContent, table.against.textContent];"""
+      return [before, kept, cells(table.body.children[0])[4], table.note.textContent, table.against.textContent];"""
     alone = {**comparison, "seeds": 1, "baseline": None, "pairs": [], "arms": comparison["arms"][1:]}
     before, kept, against, note, head = scene(stage, script, [comparison, alone])
     shared = ["30.0 ± 2.0", "0.250", "–", "–", "–", "0.500", "1 m 01 s"]
     assert before[0] == [
-        ["a", "5/6", "0", "2", shared[0], "baseline", "–", *shared[1:], "25 %"],
-        ["b", "5/6", "1", "2", shared[0], "below the front, −0.500 ± 0.100", "β ≈ 0.01", *shared[1:], "–"],
+        ["a", "5/6", "0, 2", shared[0], "baseline", "–", *shared[1:], "25 %"],
+        ["b", "5/6", "1, 2", shared[0], "below the front, −0.500 ± 0.100", "β ≈ 0.01", *shared[1:], "–"],
     ]
     assert before[1] == ["num", "num bad"] and before[4] == ["", "Half of it"]
     assert before[2] == (

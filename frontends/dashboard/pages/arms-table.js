@@ -9,13 +9,16 @@ import { swatch } from "../kit/swatch.js";
 import { vocabulary } from "../kit/vocabulary.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
-const COLLAPSED = `finished trials with less than ${LEAST_BITS} bit in the code or nothing of the label; off the front`;
+const COLLAPSED = `collapsed: less than ${LEAST_BITS} bit in the code, or nothing of the label; off the front`;
 const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 
 const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
 const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
+
+/** Of a range: finer than this nobody compares. @param {number | null} value */
+const thousandths = (value) => (value === null ? null : Math.round(value * 1000) / 1000);
 
 /** "below the front, −0.12 ± 0.03"; "on the front, one seed". */
 export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | undefined} */ pair) {
@@ -48,8 +51,7 @@ export class ArmsTable {
     const heads = [
       head("Arm"),
       head("Trials"),
-      head("Failed"),
-      head("Collapsed", COLLAPSED),
+      head("Failed, collapsed", COLLAPSED),
       head("Hypervolume", LOST),
       this.against,
       head("Lands at", LANDS),
@@ -92,19 +94,18 @@ export class ArmsTable {
     const { counts, hypervolume } = arm;
     const cells = [
       `${counts.finished}/${counts.planned}`,
-      String(counts.failed),
-      String(counts.collapsed),
+      `${counts.failed}, ${counts.collapsed}`,
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(arm, pair),
       landsWords(arm.amounts_to),
-      number(arm.epsilon),
-      number(arm.igd_plus),
+      number(thousandths(arm.epsilon)),
+      number(thousandths(arm.igd_plus)),
       ...this.best.map((name) => number(arm.best[name])),
       duration(arm.training_seconds),
       percent(arm.front_share),
     ];
     cells.forEach((text, i) => setText(row.children[i + 1], text));
-    setAttr(row.children[5], "title", pair ? capital(pair.words) : null);
+    setAttr(row.children[4], "title", pair ? capital(pair.words) : null);
     row.children[2].classList.toggle("bad", counts.failed > 0);
   }
 }
