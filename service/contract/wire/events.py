@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from service.contract.metrics import metric
+from service.contract.metrics import EPOCH, metric
 from service.contract.wire.answers.answer import Answer
 
 REASON_LENGTH = 4000
@@ -220,6 +220,7 @@ def _default(kind: type[Event], name: str) -> str:
 
 
 KINDS: dict[str, type[Event]] = {_default(kind, "kind"): kind for kind in get_args(Event)}
+_REPORT = _default(Report, "kind")
 _BODY = {kind: [f.name for f in fields(kind) if f.name not in ("uid", "kind")] for kind in get_args(Event)}
 
 
@@ -236,6 +237,9 @@ def sent_body(event: Event) -> dict[str, object]:
 
 def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:
     """An event of the log, which was checked when it was written."""
+    # An old log has every number as a float, epochs first of all: to look at each would slow down the others.
+    if kind == _REPORT and type(body["metrics"].get(EPOCH, 0.0)) is float:
+        body["metrics"] = cleaned(body["metrics"])
     return KINDS[kind](uid=uid, **body)
 
 

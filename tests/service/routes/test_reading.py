@@ -405,3 +405,17 @@ def test_a_check_says_what_a_study_would_be(bench: Bench) -> None:
     assert [objective["metric"] for objective in checked["objectives"]] == ["i_xz_bits", "i_zy_bits"]
     assert [arm["name"] for arm in checked["cost"]["arms"]] == ["grid", "MIB"]
     assert json.dumps(checked["spec"]) == json.dumps({"name": "c", "seeds": [0, 1], "arms": ARMS})
+
+
+def test_counts_that_an_old_log_has_as_floats_are_answered_as_whole_numbers(bench: Bench) -> None:
+    study = bench.submit()
+    trial = bench.trials(study)[0]
+    bench.report(study, report(trial, 1, test_examples=360, accuracy=1.0))
+    with closing(sqlite3.connect(bench.settings.home / "paretoscope.db")) as log, log:
+        body = {"trial": trial, "metrics": {"epoch": 1.0, "test_examples": 360.0, "accuracy": 1.0}}
+        where = "WHERE study = ? AND kind = 'report'"
+        assert log.execute(f"UPDATE events SET body = ? {where}", (json.dumps(body), study)).rowcount == 1
+    bench.parts.views.forget(study)
+    answer = bench.get(f"/api/studies/{study}/trials/{trial}")
+    for metrics in (answer["metrics"], *answer["reports"], bench.events(study)[-1]["metrics"]):
+        assert json.dumps(metrics) == '{"epoch": 1, "test_examples": 360, "accuracy": 1.0}'

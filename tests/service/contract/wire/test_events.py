@@ -75,6 +75,18 @@ def test_an_event_comes_back_from_the_log_as_it_was_written(kind: str) -> None:
     assert ANY.validate_python(sent_body(event)) == event
 
 
+def test_counts_of_an_old_log_are_whole_numbers() -> None:
+    """It has every number as a float; a report need not tell its epoch."""
+    counts = {"test_examples": 360.0, "validation_test_examples": 90.0, "robust_images": 8.0}
+    others = {"accuracy": 1.0, "seconds": 2.0, "i_xz_bits": None, "unknown": 3.0}
+    for written in ({"epoch": 1.0, **counts}, counts):
+        event = event_of("u", "report", {"trial": "t1", "metrics": {**written, **others}})
+        assert isinstance(event, Report) and event.metrics == {**written, **others}
+        types = {name: type(value) for name, value in event.metrics.items()}
+        assert {types[name] for name in written} == {int}
+        assert [types[name] for name in others] == [float, float, type(None), float]
+
+
 def test_every_kind_is_looked_at_here() -> None:
     assert FULL.keys() == KINDS.keys()
 
