@@ -23,15 +23,15 @@ Estimate = Callable[[Codes], Tensor]
 each = pytest.mark.parametrize("estimate", estimators.ESTIMATORS.values(), ids=estimators.ESTIMATORS.keys())
 
 
-def codes(seeds: list[int], count: int = 120, size: float = 1.0) -> Codes:
-    """Inputs of 3 dimensions, codes of 2; each member has codes of its own, equal seeds share their noise."""
+def codes(seeds: list[int], count: int = 120, size: float = 1.0, own: bool = False) -> Codes:
+    """Inputs of 3 dimensions, which each member may have of its own, codes of 2; equal seeds share their noise."""
     g = torch.Generator().manual_seed(0)
     cohort = Seeds(seeds, torch.device("cpu"))
-    x = torch.randn(count, 3, generator=g, dtype=torch.float64)
+    x = torch.randn(len(seeds) if own else 1, count, 3, generator=g, dtype=torch.float64)
     mean = size * torch.tanh(x @ torch.randn(len(seeds), 3, 2, generator=g, dtype=torch.float64))
     scale = 0.2 + torch.rand(mean.shape, generator=g, dtype=torch.float64)
     noise = cohort.spread(cohort.draw("noise", lambda g: torch.randn(count, 2, generator=g))).double()
-    return Codes(x[None], mean, scale, noise, cohort)
+    return Codes(x, mean, scale, noise, cohort)
 
 
 @pytest.fixture(autouse=True)
@@ -51,14 +51,16 @@ def test_workers_metrics_and_catalog_know_the_estimators_of_the_contract() -> No
 
 
 @each
-def test_a_member_has_the_value_it_has_alone(estimate: Estimate) -> None:
+@pytest.mark.parametrize("own", [False, True])
+def test_a_member_has_the_value_it_has_alone(estimate: Estimate, own: bool) -> None:
     seeds = [3, 7, 3, 9, 7]
-    cohort = codes(seeds, size=3.0)
+    cohort = codes(seeds, size=3.0, own=own)
     together = estimate(cohort)
     assert together.shape == (5,) and len(set(together.tolist())) == 5
     for k, seed in enumerate(seeds):
         mean, scale, noise = (t[k : k + 1] for t in cohort[1:4])
-        alone = estimate(Codes(cohort.x, mean, scale, noise, Seeds([seed], torch.device("cpu"))))
+        x = cohort.x[k : k + 1] if own else cohort.x
+        alone = estimate(Codes(x, mean, scale, noise, Seeds([seed], torch.device("cpu"))))
         torch.testing.assert_close(alone, together[k : k + 1], rtol=1e-8, atol=1e-10)
 
 
