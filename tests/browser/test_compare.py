@@ -99,7 +99,7 @@ def test_studies_are_left_out_and_added(alone: Running, spec: dict[str, Any], op
 
 def test_what_makes_fronts_another_question_is_said(alone: Running, spec: dict[str, Any], opened: Open) -> None:
     digits, _ = run(alone, spec | {"name": "on digits"})
-    fashion = {"data": {"name": "fashion-mnist"}, "training": {"epochs": 9, "batch_size": 256}}
+    fashion = {"data": {"name": "fashion-mnist"}, "training": {"epochs": 9, "batch_size": 256, "learning_rate": 0.03}}
     other, _ = submit(alone, spec | {"name": "on fashion", **fashion})
     page = opened(alone).goto(f"/compare?studies={digits},{other}")
     expect(page.locator(".differ")).to_have_text(
