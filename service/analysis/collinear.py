@@ -43,7 +43,7 @@ def _one_to_one(rows: Sequence[tuple[Any, Any]]) -> bool:
     pairs = set(rows)
     if not 1 < len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}):
         return False
-    if 2 * len(pairs) <= len(rows):
+    if 2 * len(pairs) <= len(rows):  # each pair at least twice on average: a grid, not a search
         return True
     if not all(isinstance(value, (int, float)) for pair in pairs for value in pair):
         return False

@@ -106,8 +106,10 @@ def bought(curve: CostCurve, seconds: float) -> Bought | None:
 def _until(
     group: Sequence[Spent], order: np.ndarray[Any, Any], target: float, axes: Sequence[Axis]
 ) -> tuple[float, int]:
-    """Seconds and trials until the target, by bisection: hypervolume never falls with another trial, or hardly, where
-    the split that chooses is not the one that is shown."""
+    """Seconds and trials until the target, by bisection.
+
+    Where one split chooses and another is shown, hypervolume may fall with a trial, and the place is approximate.
+    """
     low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2

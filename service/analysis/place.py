@@ -152,7 +152,8 @@ def place_of(
     log = {key for key in varied if is_log(each[key] for each in numbers if key in each)}
     seeds = {}
     for seed in shared:
-        points, groups = matrix(baseline[seed], axes), readings.pooled(matrix(baseline[seed], axes))
+        points = matrix(baseline[seed], axes)
+        groups = readings.pooled(points)
         front = np.array([points[group].mean(0) for group in groups])
         numbered = [[numbers_of(baseline[seed][i].settings, varied) for i in group] for group in groups]
         along = SettingsAlong([_mean_numbers(group, log) for group in numbered], log)

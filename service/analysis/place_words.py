@@ -158,6 +158,6 @@ def cost_words(rival: Rival) -> str:
     if paid.trials == base.trials[-1]:
         return f"It took {took}; {in_all}, no more than that."
     if not paid.trials:
-        return f"It took {took}; {in_all}, and for that money has less than one of them."
+        return f"It took {took}; {in_all}, and does not finish one of them in that time."
     share = f"{percent(paid.share)} of its hypervolume"
-    return f"It took {took}; {in_all}, and for that money has {share}, after {plural(paid.trials, 'trial')}."
+    return f"It took {took}; {in_all}, and in the same time has {share}, after {plural(paid.trials, 'trial')}."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from service.analysis.candidates import chooser
 from service.contract.metrics import ACCURACY, Kind, described
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import number
+from service.contract.wording.selection import Chooser
 from service.figures.drawing.bands import drawn_of_seeds, interval_words
 from service.figures.drawing.configurations import Best, accuracy_control, best_note, best_of_arms, chosen_accuracy
 from service.figures.drawing.rows import Dot, Row, draw_rows
@@ -23,6 +25,7 @@ class AccuracyData(NamedTuple):
     seeds: dict[str, int]  # by trial
     training: int  # trials behind the figure that have not ended
     failed: int  # trials of the study that did not make it into the figure
+    chooser: Chooser | None  # the split that chose among configurations
 
 
 def accuracy_data(view: View, y: str | None) -> AccuracyData:
@@ -35,15 +38,16 @@ def accuracy_data(view: View, y: str | None) -> AccuracyData:
         {trial: view.trials[trial].planned.seed for trial in shown},
         sum(view.trials[trial].state in (TrialState.RUNNING, TrialState.PLANNED) for trial in shown),
         counts(view).failed,
+        chooser(view),
     )
 
 
-def mean_words(arm: Best, what: str) -> str:
+def mean_words(arm: Best, what: str, chooser: Chooser | None) -> str:
     """`accuracy 0.912 ± 0.011 over 3 seeds`, and how the configuration was chosen."""
     if arm.mean.mean is None:
         return ""
     return f"{what} {interval_words(arm.mean)}" + (
-        f"<br>best of {arm.of}, chosen on the test split<br>{arm.label}" if arm.of > 1 else ""
+        f"<br>best of {arm.of}, chosen on the {chooser} split<br>{arm.label}" if arm.of > 1 else ""
     )
 
 
@@ -59,7 +63,7 @@ def draw_accuracy(data: AccuracyData, revision: str) -> PlotlyFigure:
             arm.arm,
             best_note(arm),
             "",
-            mean_words(arm, title),
+            mean_words(arm, title, data.chooser),
             arm.mean,
             [Dot(trial, f"seed {data.seeds[trial]}: {number(value)}", value) for trial, value in arm.values.items()],
         )
@@ -67,7 +71,7 @@ def draw_accuracy(data: AccuracyData, revision: str) -> PlotlyFigure:
     ]
     parts = [
         seeds_words(data.arms),
-        "best of several: chosen on the test split" if any(arm.of > 1 for arm in data.arms) else "",
+        f"best of several: chosen on the {data.chooser} split" if any(arm.of > 1 for arm in data.arms) else "",
         f"{data.training} still training" if data.training else "",
         f"{data.failed} failed, left out" if data.failed else "",
     ]

@@ -6,7 +6,7 @@ import statistics
 from typing import NamedTuple
 
 from service.analysis import Axis, Interval, mean_interval
-from service.analysis.candidates import metric_axis
+from service.analysis.candidates import chooser, metric_axis
 from service.contract.methods.searches import OptunaSearch
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
@@ -14,6 +14,7 @@ from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser
 from service.figures.drawing.bands import (
     across,
     bars,
@@ -75,6 +76,7 @@ class SensitivityData(NamedTuple):
     others: bool  # other parameters vary too: means go over them
     training: int
     failed: int
+    chooser: Chooser | None  # the split that chose among configurations
 
 
 def _levels(dots: list[Dot]) -> list[Level]:
@@ -126,7 +128,7 @@ def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityDat
         levels = [] if searched else _found_levels(view, arm.name, dots) if found else _levels(dots)
         arms.append(ArmLevels(arm.name, searched, levels, dots, best, found))
     training = sum(t.state is TrialState.RUNNING and bool(t.metrics) for t in view.trials.values())
-    return SensitivityData(key, axis, arms, others, training, counts(view).failed)
+    return SensitivityData(key, axis, arms, others, training, counts(view).failed, chooser(view))
 
 
 def _on_log_axis(arm: ArmLevels) -> ArmLevels:
@@ -200,7 +202,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
         found_words([arm.name for arm in data.arms if arm.found]),
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
         "mean over the other parameters" if data.others else "",
-        "dashed: best configuration of arms without it, chosen on the test split" if chosen else "",
+        f"dashed: best configuration of arms without it, chosen on the {data.chooser} split" if chosen else "",
         f"{hidden} trial{'s' if hidden > 1 else ''} at {label} 0 not on the log axis" if hidden else "",
         f"{data.training} still training" if data.training else "",
         f"{data.failed} failed, left out" if data.failed else "",

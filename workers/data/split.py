@@ -57,7 +57,7 @@ class Split:
         self.data = draws[0]  # for what all draws have in common: classes, shapes, the names of tasks
         self.seeds, self.batch_size = seeds, batch_size
         self._draws = draws
-        self._pools: dict[int, Tensor] = {}
+        self._pools: dict[int, tuple[Tensor, Tensor]] = {}
         self.train = self._part(lambda d: d.x_train, lambda d: d.y_train)
         self.test = self._part(lambda d: d.x_test, lambda d: d.y_test)
         self.validation: Part | None = None
@@ -87,5 +87,10 @@ class Split:
         y = self.stack(labels)
         if y is None:
             raise ValueError("a split with inputs needs labels")
-        pool = self._pools.setdefault(id(rows.pool), rows.pool.to(self.seeds.device))  # splits of one pool share it
-        return Part(rows.moved(pool), y, self.seeds)
+        return Part(rows.moved(self._on_device(rows.pool)), y, self.seeds)
+
+    def _on_device(self, pool: Tensor) -> Tensor:
+        """Splits of one pool share it; the original is kept, so that no other tensor gets its id."""
+        if id(pool) not in self._pools:
+            self._pools[id(pool)] = (pool, pool.to(self.seeds.device))
+        return self._pools[id(pool)][1]

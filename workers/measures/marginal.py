@@ -1,4 +1,4 @@
-"""The marginal of the code, fitted: it makes the upper bound E_x KL(q(z|x) ‖ r(z)) on I(X;Z) tight for any encoder.
+"""The marginal of the code, fitted: it makes E_x KL(q(z|x) ‖ r(z)), an upper bound on I(X;Z), follow the code.
 
 The bound holds for every r that does not depend on the examples it is averaged over, hence for one fitted to the codes
 of the training split. N(0, I) is such an r too, but one that also charges for the scale and the place of the code.

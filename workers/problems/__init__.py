@@ -55,7 +55,7 @@ class Problem(Protocol):
         ...
 
     def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
-        """The metrics of the test split after an epoch; `last` is the final one."""
+        """The metrics of the test split, and of the validation split if there is one; `last` is the final epoch."""
         ...
 
     def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:

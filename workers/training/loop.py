@@ -82,7 +82,7 @@ def train(
 
 
 class Cohort:
-    """Model, problem, weighting and optimiser of K members, and the data they share."""
+    """Model, problem, weighting and optimiser of K members, and the data they learn from."""
 
     def __init__(self, trials: Sequence[PlannedTrial], draws: Sequence[DataSet], device: torch.device) -> None:
         _check_alike(trials)

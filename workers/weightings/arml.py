@@ -14,7 +14,7 @@ from workers.weightings import Setting, Weighting
 from workers.weightings.solving import min_norm
 
 DECAY = 0.55  # of the Langevin noise, ε_t = ε (1 + t)^−0.55: the paper names none, Welling & Teh (2011) use this
-RECENT = 3  # averages weigh step t about as t³: a mean over the last quarter, whatever their number
+RECENT = 3  # averages weigh step t about as t³: two thirds of the weight lie on the last quarter of the steps
 
 
 class Arml(Weighting):

@@ -118,7 +118,7 @@ class Arml(Strict):
     every: Axis[Count] = Field(1, description="batches between two steps of α")
     average: Axis[bool] = Field(
         True,
-        description="weigh by the mean of α over about the last quarter of its steps, which settles; off: by α itself, "
+        description="weigh by the mean of α, mostly over the last quarter of its steps, which settles; off: by α, "
         "as in the paper, which follows the noise of each batch",
     )
     normalize: Axis[Literal["none", "l2"]] = Field(

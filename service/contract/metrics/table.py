@@ -285,7 +285,7 @@ WEIGHTING_METRICS = _rows(
         "minimize",
         None,
         "ARML: largest |α_k − α*_k| after the epoch, α* the exact minimiser of the mean of what α descended over about "
-        "the last quarter of its steps",
+        "the last quarter of its steps, for the most part",
         Kind.DISTANCE,
         low=0.0,
     ),

@@ -117,9 +117,7 @@ class LatentMap(Strict):
 class Evaluation(Strict):
     """What is measured, the same for every arm."""
 
-    every: Annotated[int, Field(ge=1)] = Field(
-        1, description="evaluate on the test split every n epochs, and at the end"
-    )
+    every: Annotated[int, Field(ge=1)] = Field(1, description="evaluate every n epochs, and at the end")
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
         12, description="latent samples behind every point of a learning curve, the last included"
     )

@@ -237,7 +237,7 @@ def sent_body(event: Event) -> dict[str, object]:
 
 def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:
     """An event of the log, which was checked when it was written."""
-    # An old log has every number as a float, epochs first of all: to look at each would slow down the others.
+    # Logs of 0.1.0 have whole numbers as floats. The epoch tells them apart: to look at each would slow all down.
     if kind == _REPORT and type(body["metrics"].get(EPOCH, 0.0)) is float:
         body["metrics"] = cleaned(body["metrics"])
     return KINDS[kind](uid=uid, **body)

@@ -163,7 +163,7 @@ def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> N
         "arm lies on base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits of I(Z;Y) more than its steps and "
         "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (in each of 3 seeds). "
         "It lands where β ≈ 0.0123 lands. "
-        "It took 1 training per seed (2.0 s); base took 12 (12 s), and for that money has 17 % of its hypervolume, "
+        "It took 1 training per seed (2.0 s); base took 12 (12 s), and in the same time has 17 % of its hypervolume, "
         "after 2 trials."
     )
 
@@ -246,12 +246,12 @@ def test_the_exact_front_is_said_of_both() -> None:
 @pytest.mark.parametrize(
     ("own", "base", "words"),
     [
-        (curve(1, 0.5), curve(12, 1.0), "base took 12 (12 s), and for that money has less than one of them."),
+        (curve(1, 0.5), curve(12, 1.0), "base took 12 (12 s), and does not finish one of them in that time."),
         (curve(1, 99.0), curve(12, 1.0), "base took 12 (12 s), no more than that."),
         (
             curve(3, 1.0),
             curve(12, 1.0),
-            "It took 3 trainings per seed (3.0 s); base took 12 (12 s), and for",
+            "It took 3 trainings per seed (3.0 s); base took 12 (12 s), and in",
         ),
     ],
 )

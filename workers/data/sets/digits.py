@@ -16,11 +16,8 @@ from workers.data.files.splits import Splits
 
 def load(spec: Digits, folder: Path) -> Draw:
     """8×8 images as 64 pixels in [0, 1], split by class with a fixed permutation, the same in every study."""
-    from workers.data.assembly import (
-        Facts,
-        as_bytes,
-        assemble,
-    )  # torch: `paretoscope data` asks for `source` without it
+    # Not above: torch, which `paretoscope data` does without when it asks for `source`.
+    from workers.data.assembly import Facts, as_bytes, assemble
 
     table = _table()
     images = table[:, :-1].reshape(-1, 1, 8, 8)

@@ -47,6 +47,7 @@ def load(spec: Gaussian, folder: Path) -> Draw:
             std=(1.0,),
             x_validation=x.some(out) if held else None,
             y_validation=y[out] if held else None,
+            seed=seed,
         )
 
     return draw

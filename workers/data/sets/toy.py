@@ -36,6 +36,7 @@ def load(spec: Toy, folder: Path) -> Draw:
             std=(1.0,),
             x_validation=Rows(inputs, validation) if len(validation) else None,
             y_validation=labels[validation] if len(validation) else None,
+            seed=seed,
         )
 
     return draw

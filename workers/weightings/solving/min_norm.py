@@ -13,7 +13,8 @@ PAPER_STEPS = 100  # 2/(t+2) steps leave an error of up to about 2/t in w
 def exact(gram: Tensor) -> Tensor:
     """Closed form for two terms, pivoting for more: [m, n, n] -> [m, n].
 
-    At the minimum G w ≥ ‖x‖² with equality where w_i > 0, so u = w/‖x‖² is argmin_{u ≥ 0} ½ uᵀGu − Σu, and w = u/Σu.
+    At the minimum, with x = Σ w_i g_i, G w ≥ ‖x‖² with equality where w_i > 0, so u = w/‖x‖² is
+    argmin_{u ≥ 0} ½ uᵀGu − Σu, and w = u/Σu.
     With unit gradients the unknowns are γ_i = ‖g_i‖ u_i.
     """
     if gram.shape[-1] == 2:

@@ -26,7 +26,7 @@ def unit(gram: Tensor) -> tuple[Tensor, Tensor]:
 def pivoted(a: Tensor, b: Tensor) -> Tensor:
     """Block principal pivoting (Júdice & Pires 1994): free are those with γ_k > 0, the others have slope y_k ≥ 0.
 
-    Wrong ones change sides, all at once while that leaves fewer of them, else the last alone, which always ends.
+    Wrong ones change sides, all at once until that has failed to help TRIES times, then the last alone.
     A is positive definite with a diagonal near 1: [m, K, K], [m, K] -> [m, K].
     """
     m, size = b.shape
