@@ -300,7 +300,7 @@ def test_single_keys_do_what_the_card_says(alone: Running, finished: tuple[str, 
     expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("r")
     expect(page).to_have_url(f"{alone.url}/new?from={study}")
-    assert page.evaluate(theme) == "dark", "remembered"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")  # remembered
     page.locator("h1").click()
     page.keyboard.press("s")
     expect(page).to_have_url(f"{alone.url}/")
