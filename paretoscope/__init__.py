@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from frontends.client import Client, ClientError, Study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Client", "ClientError", "Study", "__version__"]
 
 _HOMES = {"Client": "frontends.client", "ClientError": "frontends.client", "Study": "frontends.client"}

@@ -17,6 +17,7 @@ import orjson
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 
+from service.contract.study.earlier import as_meant
 from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable
 from service.contract.wire.events import Event, StudyEvent, StudyQueued, StudyState, body_of, event_of
 from service.store.protocol import Appended, Logged, Spec, StudyRow, Unless
@@ -216,4 +217,4 @@ def _refused(state: StudyState, message: str) -> Conflict:
 
 
 def _row(row: Any) -> StudyRow:
-    return StudyRow(row.id, json.loads(row.spec), StudyState(row.state), row.created_at)
+    return StudyRow(row.id, as_meant(json.loads(row.spec)), StudyState(row.state), row.created_at)

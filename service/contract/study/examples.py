@@ -20,12 +20,12 @@ class Drawn(Strict):
 
     name: str
     validation_fraction: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0,
+        0.2,
         description="share of the training examples held out, by class, with true labels: what chooses (fronts, best "
         "values, searches, learned weights) goes by these, and the test split only shows what was chosen",
     )
     draw: Literal["per-seed", "shared"] = Field(
-        "shared",
+        "per-seed",
         description="whether each seed draws its own training and held-out examples, labels and wrong labels, so that "
         "intervals over seeds contain what the data adds, or all seeds share one draw",
     )

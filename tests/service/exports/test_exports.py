@@ -13,6 +13,7 @@ import orjson
 import pandas as pd
 import pytest
 
+from paretoscope import __version__
 from service.answers.whole import whole
 from service.contract.study.parsing import check_study
 from service.contract.wire.answers.exports import CitedPaper
@@ -132,7 +133,7 @@ def test_everything_as_json_is_enough_to_make_the_study_again() -> None:
     again = json.loads(orjson.dumps(whole(view)))
     assert check_study(again["study"]["spec"]) == view.study
     assert [len(trial["reports"]) for trial in again["trials"]] == [2] * 8
-    assert again["comparison"]["verdict"] and again["paretoscope"] == "0.1.0"
+    assert again["comparison"]["verdict"] and again["paretoscope"] == __version__
 
 
 def test_a_file_name_is_safe_and_still_says_which_study() -> None:
@@ -171,7 +172,7 @@ def test_words_of_a_user_cannot_leave_their_place_in_the_report() -> None:
 
 def test_the_report_says_what_it_is_made_of() -> None:
     text = report_of(finished(), None, now=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
-    assert "Made 2026-01-02 03:04 UTC by Paretoscope 0.1.0" in text
+    assert f"Made 2026-01-02 03:04 UTC by Paretoscope {__version__}" in text
     assert "Seeds 0, 1. Reference point I(X;Z) 32, I(Z;Y) 0." in text
     assert "2 arms, 7 of 8 trials finished, 1 failed, 1 collapsed · 2 seeds" in text
     assert "@unpublished{anonymous2024mib," in text and '<pre tabindex="0">name: s\ndata:\n' in text
@@ -229,7 +230,7 @@ def test_the_methods_say_what_was_done_with_the_papers_of_what_was_used() -> Non
         "Of 16 trials, 15 finished (1 of them collapsed to a code of less than 0.05 bit or chance level and left out "
         "of every front) "
         "and 1 failed.",
-        "Paretoscope 0.1.0 with PyTorch",
+        f"Paretoscope {__version__} with PyTorch",
     ):
         assert words in text
     keys = [citation.key for citation in done.citations]

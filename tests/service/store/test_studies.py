@@ -136,3 +136,11 @@ def test_a_row_is_what_was_submitted(store: Store, plain: dict[str, Any]) -> Non
 
 def test_a_store_that_can_be_read_says_so(store: Store) -> None:
     store.check()
+
+
+def test_a_spec_stored_before_splits_could_be_asked_for_is_read_as_it_was_meant(store: Store) -> None:
+    store.create("old", {"name": "old", "data": {"name": "gaussian"}}, None)
+    assert store.study("old").spec["data"] == {"name": "gaussian", "validation_fraction": 0.0, "draw": "shared"}
+    new = {"name": "new", "data": {"name": "digits", "validation_fraction": 0.2, "draw": "per-seed"}}
+    store.create("new", new, None)
+    assert store.study("new").spec == new

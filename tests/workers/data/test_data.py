@@ -7,7 +7,7 @@ import torch
 from sklearn.datasets import load_digits
 
 from service.contract.methods.data import Digits
-from workers.data import load
+from tests.workers.data.whole import load
 
 
 def test_digits_are_those_of_scikit_learn() -> None:

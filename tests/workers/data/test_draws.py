@@ -65,11 +65,11 @@ def test_nothing_is_both_trained_on_and_held_out() -> None:
 
 
 def test_labels_and_wrong_labels_are_drawn_per_seed_too() -> None:
-    whole = Digits(labels=50, label_noise=0.2)
+    whole = Digits(labels=50, label_noise=0.2, validation_fraction=0)
     first, second = drawn(whole, "per-seed", [0, 1])
     assert torch.equal(inputs(first), inputs(second)), "all examples are used"
     assert first.labelled is not None and second.labelled is not None
     assert not torch.equal(first.labelled, second.labelled) and first.labelled.sum() == second.labelled.sum() == 50
-    true = data.load(Digits()).y_train
+    true = data.load(Digits(validation_fraction=0)).y_train
     wrong = [draw.y_train != true for draw in (first, second)]
     assert not torch.equal(*wrong) and wrong[0].sum() == wrong[1].sum() == round(0.2 * len(true))

@@ -27,7 +27,8 @@ from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import InvalidInput, NotFound
 from tests.workers.conftest import Cohorts
-from workers.data import load, selection
+from tests.workers.data.whole import load
+from workers.data import selection
 from workers.data.files import idx
 from workers.data.files.pickled_arrays import read_pickled
 from workers.data.files.splits import Splits

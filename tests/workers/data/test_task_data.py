@@ -30,7 +30,8 @@ from service.contract.methods.task_data import ATTRIBUTES
 from service.contract.wire.errors import InvalidInput, NotFound
 from tests.workers import stand_ins
 from tests.workers.data.test_image_data import idx_files, made, put
-from workers.data import DataSet, Targets, coarse, load
+from tests.workers.data.whole import load
+from workers.data import DataSet, Targets, coarse
 from workers.data.files import words
 from workers.data.preparing import inventory
 from workers.data.rows import Rows

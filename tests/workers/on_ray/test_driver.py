@@ -29,7 +29,7 @@ TUNED = {
     "weighting": {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1.0}}},
     "search": {"name": "optuna", "sampler": "random", "trials": 4, "batch": 2},
 }
-REACHED = {"i_xz_bits": 9.0, "i_zy_bits": 3.0}
+REACHED = {"validation_i_xz_bits": 9.0, "validation_i_zy_bits": 3.0}
 
 
 class Reporter:

@@ -148,7 +148,7 @@ def past(trials: list[PlannedTrial], checked: Study, over: Callable[[int], bool]
             "arm": trial.arm,
             "config": trial.config,
             "state": "finished" if over(i) else "planned",
-            "metrics": dict(zip(("i_xz_bits", "i_zy_bits"), reached(trial), strict=True)) if over(i) else {},
+            "metrics": dict(zip(checked.choosing, reached(trial), strict=True)) if over(i) else {},
         }
         for i, trial in enumerate(trials)
     ]
@@ -199,9 +199,9 @@ def test_a_trial_that_failed_before_it_had_values_is_over() -> None:
 def test_collapsed_and_unmeasured_trials_are_told_as_failed() -> None:
     checked = study()
     ends = [
-        {"i_xz_bits": 0.01, "i_zy_bits": 0.0},
-        {"i_xz_bits": None, "i_zy_bits": 3.0},
-        {"i_xz_bits": 9, "i_zy_bits": 3},
+        {"validation_i_xz_bits": 0.01, "validation_i_zy_bits": 0.0},
+        {"validation_i_xz_bits": None, "validation_i_zy_bits": 3.0},
+        {"validation_i_xz_bits": 9, "validation_i_zy_bits": 3},
     ]
     log = [
         {"id": str(i), "arm": "tuned", "config": {"weighting.beta": 1.0}, "state": "finished", "metrics": metrics}
@@ -211,7 +211,7 @@ def test_collapsed_and_unmeasured_trials_are_told_as_failed() -> None:
 
 
 def test_a_trial_that_reported_before_it_failed_is_told_as_failed() -> None:
-    metrics = {"i_xz_bits": 9, "i_zy_bits": 3}
+    metrics = {"validation_i_xz_bits": 9, "validation_i_zy_bits": 3}
     trial = {"id": "a", "arm": "tuned", "config": {"weighting.beta": 1.0}, "state": "failed", "metrics": metrics}
     assert past_of(study(), known([trial])) == {"a": Past({"weighting.beta": 1.0}, over=True, objectives=None)}
 

@@ -185,13 +185,14 @@ def known(**change: Any) -> KnownTrial:
 def test_the_past_of_a_search_is_what_has_values_or_is_over() -> None:
     checked = study("random")
     values = {"weighting.beta": 0.0, "model.latent": 4, "model.widths": [8], "training.epochs": 3}
+    reached = {"validation_i_xz_bits": 9, "validation_i_zy_bits": 3}
     trials = [
         known(id="planned"),
         known(id="started", state="running", config=values),
-        known(id="stopped", state="stopped", config=values, metrics={"i_xz_bits": 9, "i_zy_bits": 3}),
+        known(id="stopped", state="stopped", config=values, metrics=reached),
         known(id="failed", state="failed"),
-        known(id="finished", state="finished", config=values, metrics={"i_xz_bits": 9, "i_zy_bits": 3}),
-        known(id="grid", arm="grid", state="finished", config=values, metrics={"i_xz_bits": 9, "i_zy_bits": 3}),
+        known(id="finished", state="finished", config=values, metrics=reached),
+        known(id="grid", arm="grid", state="finished", config=values, metrics=reached),
     ]
     own: dict[str, Any] = {"weighting.beta": 0.0, "model.latent": 4}
     assert past_of(checked, trials) == {

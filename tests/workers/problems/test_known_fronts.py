@@ -92,7 +92,7 @@ def test_a_continuous_label_has_no_accuracy(gaussian: Any) -> None:
 
 
 def test_toy_labels_are_a_function_of_the_symbol() -> None:
-    d = data.load(Toy(symbols=12, classes=4, train_samples=30))
+    d = data.load(Toy(symbols=12, classes=4, train_samples=30, validation_fraction=0))
     assert d.x_train[:].shape == (30, 12) and d.x_test[:].shape == (12, 12)
     assert (d.x_train[:].sum(1) == 1).all() and torch.equal(d.x_train[:].argmax(1) % 4, d.y_train)
 

@@ -29,7 +29,7 @@ from workers.problems.tasks import exemplar
 from workers.problems.tasks.rotation import turned
 
 CPU = torch.device("cpu")
-DIGITS = data.load(Digits())
+DIGITS = data.load(Digits(validation_fraction=0))
 
 
 def measured(spec: Multitask, d: Any, seeds: list[int]) -> tuple[dict[str, list[float]], Any]:

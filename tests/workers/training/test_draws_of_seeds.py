@@ -76,7 +76,8 @@ def test_everything_measured_is_measured_on_the_validation_split_too() -> None:
 
 
 def test_without_a_held_out_split_nothing_is_said_of_one() -> None:
-    (first, *_) = trained(3, data={"name": "digits", "train_fraction": 0.3}, arms=BOTTLENECK[:1]).values()
+    data = {"name": "digits", "train_fraction": 0.3, "validation_fraction": 0}
+    (first, *_) = trained(3, data=data, arms=BOTTLENECK[:1]).values()
     assert not [name for name in first if name.startswith("validation_")]
 
 

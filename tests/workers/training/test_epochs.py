@@ -37,7 +37,7 @@ def test_losses_and_weights_are_means_over_the_steps_of_their_epoch(cohorts: Any
     trials = [
         cohorts.trial(name, Fixed(beta=beta), epochs=2, batch_size=500) for name, beta in (("a", 0.1), ("b", 2.0))
     ]
-    cohort = Cohort(trials, [data.load(Digits())], CPU)
+    cohort = Cohort(trials, data.draws(Digits(), [trials[0].seed]), CPU)
     steps = [cohort.train_epoch(epoch) for epoch in (1, 2)]
     reports = cohorts.reports(trials, every=9, samples=1)
     for report, (losses, weights) in zip(reports, steps, strict=True):

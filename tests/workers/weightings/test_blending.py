@@ -172,7 +172,7 @@ def test_blending_without_a_validation_split_is_refused() -> None:
             check_study({"name": "s", "arms": [arm], **parts})
         return [(d.path, d.message) for d in caught.value.details]
 
-    where, rule = paths()[0]
+    where, rule = paths(data={"name": "digits", "validation_fraction": 0})[0]
     assert where == "arms[0].weighting.name" and "validation_fraction > 0, got 0" in rule
     assert paths(arm={"problem": {"name": "toy"}}, data={"name": "digits", "validation_fraction": 0.1})[0][0] == where
     check_study(

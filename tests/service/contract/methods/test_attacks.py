@@ -111,7 +111,7 @@ def test_metrics_know_the_names_of_attacks_and_no_others() -> None:
 def test_fronts_take_the_attacks_of_their_study_as_axes_and_refuse_others() -> None:
     chosen = study({"name": "pgd", "label": "strong"})
     view: Any = SimpleNamespace(study=chosen, metrics=chosen.metrics)
-    assert metric_axis(view, "robust_strong", "y") == Axis("robust_strong", "maximize", 0.0)
+    assert metric_axis(view, "robust_strong", "y") == Axis("robust_strong", "maximize", 0.0, "validation_robust_strong")
     assert title_of("robust_strong") == "accuracy under strong"
     assert axis_layout("robust_strong", [0.01, 0.9])["title"] == {"text": "accuracy under strong"}
     with pytest.raises(InvalidInput, match=r"'robust_pgd' is not a metric of this study.*robust_strong"):
