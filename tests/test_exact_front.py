@@ -1,0 +1,106 @@
+"""What the comparison says of trained arms on Gaussian data, against the front that is known by formula; ten seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from service.analysis.compared import ArmCompared, Comparison, compared
+from service.analysis.readings import TOLERANCE
+from service.contract.study.study import Study
+from tests.planned import planned
+from tests.service.studies import event, play, tell, view_of
+from workers import data
+from workers.planning.cohorts import plan
+from workers.training import loop
+
+SPOILED = "wrong labels"
+UNTRAINED = 0.03  # of the objectives' ranges: what so short a training may leave below the front
+BETAS = {"from": 0.015, "to": 0.8, "count": 12, "scale": "log"}
+SPEC: dict[str, Any] = {
+    "name": "against the exact front",
+    "data": {"name": "gaussian", "train_samples": 12_000, "test_samples": 5_000},
+    "model": {"name": "mlp", "widths": [32], "latent": 3, "head": [32]},
+    "training": {"epochs": 30, "batch_size": 250, "learning_rate": 2e-3},
+    "seeds": list(range(10)),
+    "objectives": [
+        {"metric": "i_xz_bits", "goal": "minimize", "reference": 9},
+        {"metric": "i_zy_bits", "goal": "maximize"},
+    ],
+    "evaluation": {"every": 1000, "samples": 4},
+    "arms": [
+        {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": BETAS}}},
+        {"name": "target rate", "weighting": {"name": "target-rate", "beta": 0.2, "rate_bits": {"grid": [2, 4]}}},
+        {"name": "MIB", "weighting": {"name": "mib"}},
+        {"name": "MIB without automatic weights", "weighting": {"name": "mib", "automatic": False}},
+        {"name": "min-norm alone", "weighting": {"name": "mib", "power": 1, "smoothing": False}},
+        {"name": SPOILED, "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.4]}}},
+    ],
+}
+
+
+def last_reports(study: Study, arms: set[str]) -> dict[str, Any]:
+    """The last metrics of every trial of these arms."""
+    reports: dict[str, Any] = {}
+    for cohort in plan([trial for trial in planned(study) if trial.arm in arms], slots=1):
+        *_, last = loop.train(cohort, study.data, study.evaluation, torch.device("cpu"))
+        reports |= last.metrics
+    return reports
+
+
+def with_wrong_labels(drawn: data.DataSet) -> data.DataSet:
+    """A third of the training examples have the label of another one."""
+    count = len(drawn.y_train) // 3
+    return replace(drawn, y_train=torch.cat([drawn.y_train[:count].roll(1, 0), drawn.y_train[count:]]))
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    torch.set_num_threads(1)
+    view = view_of(SPEC)
+    reports = last_reports(view.study, {arm.name for arm in view.study.arms} - {SPOILED})
+    draws = data.draws
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "draws", lambda *asked: [with_wrong_labels(drawn) for drawn in draws(*asked)])
+        reports |= last_reports(view.study, {SPOILED})
+    tell(view, event("study_started"))
+    for trial, metrics in reports.items():
+        play(view, trial, [metrics])
+    tell(view, event("study_finished"))
+    return compared(view)
+
+
+def arm(comparison: Comparison, name: str) -> ArmCompared:
+    return next(each for each in comparison.arms if each.name == name)
+
+
+HONEST = [each["name"] for each in SPEC["arms"] if each["name"] != SPOILED]
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_the_distance_to_the_exact_front_is_what_theory_allows(comparison: Comparison, name: str) -> None:
+    """Nothing lies above the front, and what has learned lies near it: the interval meets [−0.03, 0]."""
+    exact = arm(comparison, name).place.exact
+    assert exact is not None and exact.distance.seeds == 10
+    mean, half = exact.distance.mean, exact.distance.half_width
+    assert mean is not None and half is not None
+    print(f"{name}: {mean:+.4f} ± {half:.4f} of the ranges, {exact.matched['i_zy_bits'].mean:+.3f} bit")
+    assert mean - half <= 0 and mean + half >= -UNTRAINED
+
+
+@pytest.mark.parametrize("name", HONEST[1:])
+def test_what_lies_within_the_tolerance_is_called_on_the_front(comparison: Comparison, name: str) -> None:
+    place = arm(comparison, name).place
+    assert place.standing == "on"
+    assert comparison.words[name].startswith(f"{name} lies on manual β’s front")
+
+
+def test_an_arm_that_learned_from_wrong_labels_is_called_below_the_front(comparison: Comparison) -> None:
+    place = arm(comparison, SPOILED).place
+    assert place.standing == "below" and (place.place.dominated or 0.0) > 0.5
+    exact = place.exact
+    assert exact is not None and (exact.distance.mean or 0.0) + (exact.distance.half_width or 0.0) < -TOLERANCE
+    assert f"{SPOILED} lies below manual β’s front" in comparison.words[SPOILED]
