@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check scripts serve goldens bench browser datasets pictures clean
+.PHONY: install demo test quick check scripts serve goldens findings bench browser datasets pictures clean
 
 install: .venv/installed
 
@@ -80,6 +80,10 @@ serve: install
 # Writes the kept answers of the API anew; read the diff like code.
 goldens: install
 	PARETOSCOPE_GOLDENS=write $(BIN)/pytest tests/golden -q
+
+# Writes the marked numbers of README and docs from docs/findings; ARGS="run NAME" trains a study and keeps it.
+findings: install
+	$(BIN)/python -m findings $(ARGS)
 
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)

@@ -35,6 +35,7 @@ def modules_after(statement: str) -> set[str]:
             "service.contract.study.parsing",
             {"torch", "ray", "fastapi", "sqlalchemy", "numpy", "service.store", "workers"},
         ),
+        ("findings.texts", {"torch", "ray", "fastapi", "sqlalchemy", "workers", "frontends"}),
         ("workers.on_ray.driver", {"fastapi", "torch", "frontends", "service.store", "service.routes"}),
         ("workers.training.loop", {"ray", "fastapi", "sklearn", "torchvision", "frontends"}),
         ("workers.sending.files", {"ray", "fastapi", "sklearn", "torchvision", "frontends", "service.store.artifacts"}),
@@ -215,7 +216,7 @@ CYCLES = {
 }
 
 
-@pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends"])
+@pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends", "findings"])
 def test_imports_go_round_nowhere(package: str) -> None:
     assert cycles(imports_within(package)) == CYCLES.get(package, [])
 
@@ -280,11 +281,18 @@ def test_imports_of_the_service_go_one_way() -> None:
 
 
 # What each package may import of the others; `paretoscope` gives its version to all, and names of frontends to people.
+# `findings` reads studies as the service's own readers do, and runs them as people do. Nobody imports it.
 OUTSIDE = {
     "paretoscope": {"frontends.client", "frontends.connection", "frontends.study"},
     "service": {"paretoscope"},
     "workers": {"service.contract", "paretoscope"},
     "frontends": {"service.contract", "paretoscope"},
+    "findings": {
+        *(f"service.{room}" for room in ("contract", "store", "views", "analysis", "figures")),
+        "frontends.cli",
+        "frontends.client",
+        "paretoscope",
+    },
 }
 BY_NAME = {("frontends.cli.data", "workers.data")}  # what is here, and how to prepare the rest
 

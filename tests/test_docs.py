@@ -60,7 +60,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     example = "geometric"  # the weighting that CONTRIBUTING adds
-    named = re.findall(r"`((?:tests|service|workers|frontends|paretoscope|configs|docs)/[\w./-]*)`", page.read_text())
+    folders = "tests|service|workers|frontends|findings|paretoscope|configs|docs"
+    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", page.read_text())
     missing = [path for path in named if example not in path and not (ROOT / path).exists()]
     assert not missing
 
@@ -208,7 +209,7 @@ def test_every_folder_of_the_design_exists() -> None:
     assert not [folder for folder in sorted(tree()) if not (ROOT / folder).is_dir()]
 
 
-@pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends"])
+@pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends", "findings"])
 def test_every_folder_of_a_package_is_in_the_design(package: str) -> None:
     folders = {str(path.parent.relative_to(ROOT)) for path in (ROOT / package).rglob("*.*") if path.is_file()}
     assert {folder for folder in folders if "__pycache__" not in folder and "node_modules" not in folder} <= tree()

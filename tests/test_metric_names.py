@@ -15,7 +15,7 @@ from service.contract.metrics.metric import PLACE
 from tests.browser.test_scripts import code_of
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("paretoscope", "service", "workers", "frontends")
+PACKAGES = ("paretoscope", "service", "workers", "frontends", "findings")
 TABLE = ROOT / "service" / "contract" / "metrics"
 # The words that names are made of, one of which is enough to recognise a name by; not those of what a family is about.
 OWN = [name for name, row in SINGLE.items() if row.family is None]

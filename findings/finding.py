@@ -1,0 +1,123 @@
+"""A finished study as it is kept in `docs/findings`: its spec, its trials, the version, the date, the machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.contract.metrics import EPOCH
+from service.contract.study.expansion import expand
+from service.contract.study.parsing import check_study
+from service.contract.wire.events import StudyState, TrialState
+
+DIGITS = 6  # significant ones of a kept number: twice what is ever shown
+Value = int | float | None
+
+
+class Kept(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KeptStudy(Kept):
+    """The study as it was submitted and as it ended."""
+
+    id: str
+    state: StudyState
+    reason: str | None
+    created_at: datetime
+    started_at: datetime
+    ended_at: datetime
+    spec: dict[str, Any]
+
+
+class KeptTrial(Kept):
+    """A trial in the order of the spec; its settings follow from the spec but for those a search suggested."""
+
+    arm: str
+    seed: int
+    state: TrialState
+    reason: str | None = None
+    ended: Annotated[float | None, Field(description="seconds after the study's start")] = None
+    suggested: dict[str, Any] = {}
+    values: Annotated[list[Value], Field(description="last value of each metric of the finding")]
+    curves: Annotated[list[list[Value]], Field(description="values over reports of each curve of the finding")] = []
+
+
+class Finding(Kept):
+    """What a number in a text goes back to."""
+
+    paretoscope: Annotated[str, Field(description="the version that measured")]
+    machine: str
+    study: KeptStudy
+    metrics: list[str]
+    curves: list[str] = []
+    trials: list[KeptTrial]
+
+
+def rounded(value: Value) -> Value:
+    """Six significant digits; counts and what is missing as they are."""
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def kept(export: Mapping[str, Any], machine: str, curves: list[str], version: str | None = None) -> Finding:
+    """The part of an exported study (`paretoscope export ID study.json`) that is kept, with some curves if asked for.
+
+    `version` is the one that measured, where it is not the one that exported.
+    """
+    study, trials = export["study"], export["trials"]
+    metrics = list(dict.fromkeys(name for trial in trials for name in trial["metrics"]))
+    missing = [name for name in curves if name not in metrics]
+    if missing:
+        raise ValueError(f"curves: no trial reported {missing[0]!r}; reported: {', '.join(metrics)}")
+    over = list(dict.fromkeys([EPOCH, *curves])) if curves else []
+    plans = expand(check_study(study["spec"]))
+    start = datetime.fromisoformat(study["started_at"])
+    return Finding(
+        paretoscope=version or export["paretoscope"],
+        machine=machine,
+        study=KeptStudy(**{key: study[key] for key in KeptStudy.model_fields}),
+        metrics=metrics,
+        curves=over,
+        trials=[
+            KeptTrial(
+                arm=trial["arm"],
+                seed=trial["seed"],
+                state=trial["state"],
+                reason=trial["reason"],
+                ended=_after(start, trial["ended_at"]),
+                suggested={k: v for k, v in trial["config"].items() if k not in plan.config},
+                values=[rounded(trial["metrics"].get(name)) for name in metrics],
+                curves=[[rounded(report.get(name)) for report in trial["reports"]] for name in over],
+            )
+            for trial, plan in zip(trials, plans, strict=True)
+        ],
+    )
+
+
+def _after(start: datetime, at: str | None) -> float | None:
+    return None if at is None else round((datetime.fromisoformat(at) - start).total_seconds(), 3)
+
+
+def written(finding: Finding) -> str:
+    """JSON with a line per trial, so that a diff can be read."""
+    return "\n".join(_lines(finding)) + "\n"
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    body = finding.model_dump(mode="json", exclude={"trials"})
+    yield "{"
+    yield from (f" {json.dumps(key)}: {_compact(value)}," for key, value in body.items())
+    yield ' "trials": ['
+    for i, trial in enumerate(finding.trials, 1):
+        line = _compact(trial.model_dump(mode="json", exclude_defaults=True))
+        yield f"  {line}{'' if i == len(finding.trials) else ','}"
+    yield " ]"
+    yield "}"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,20 @@
+"""All that a text can ask of a study, by name."""
+
+from __future__ import annotations
+
+from findings.quantities import curves, metrics, places, studies
+from findings.quantities.quantity import Quantity
+
+QUANTITIES: dict[str, Quantity] = {
+    quantity.name: quantity for theme in (studies, places, metrics, curves) for quantity in theme.QUANTITIES
+}
+
+
+def quantity_named(name: str) -> Quantity:
+    if name not in QUANTITIES:
+        usages = "\n  ".join(quantity.usage for quantity in QUANTITIES.values())
+        raise ValueError(f"{name!r} is not a quantity; known:\n  {usages}")
+    return QUANTITIES[name]
+
+
+__all__ = ["QUANTITIES", "Quantity", "quantity_named"]

@@ -1,0 +1,120 @@
+"""Of what was reported epoch by epoch; the finding must have kept the metric's curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from findings.expression import Question
+from findings.quantities.metrics import BySeed, over_seeds, times, title
+from findings.quantities.quantity import Quantity
+from findings.wording import Said, mean
+from service.contract.metrics import EPOCH
+from service.contract.wording.numbers import number, setting
+from service.figures.convergence import epochs_to_reach
+from service.views.trial import TrialView
+
+
+def _of_seeds(question: Question, of_trial: Callable[[TrialView], float | None], *arms: str) -> dict[int, float | None]:
+    """Means over the trials of each seed; none where a trial of it has none."""
+    if question.metric not in question.finding.curves:
+        kept = ", ".join(question.finding.curves) or "none"
+        raise ValueError(f"the reports of {question.metric} were not kept (curves: {kept}); name it under `curves`")
+    groups: dict[int, list[float | None]] = {}
+    for trial_id in question.alike(*arms):
+        trial = question.view.trials[trial_id]
+        groups.setdefault(trial.planned.seed, []).append(of_trial(trial))
+    return {
+        seed: None if None in own else float(np.mean([value for value in own if value is not None]))
+        for seed, own in groups.items()
+    }
+
+
+def _reached(question: Question, arm: str) -> dict[int, float | None]:
+    (threshold,) = question.given.numbers
+    return _of_seeds(question, lambda trial: epochs_to_reach(trial, question.metric, threshold), arm)
+
+
+def epochs(question: Question) -> Said:
+    """Over all seeds or not at all: without those that never reach it, the mean would flatter."""
+    found = _reached(question, question.arm)
+    never = sum(value is None for value in found.values())
+    if never:
+        return Said(f"never in {never} of {len(found)} seeds")
+    return mean(over_seeds(_known(found)), question.seeds)
+
+
+def epochs_by_seed(question: Question) -> Said:
+    found = _reached(question, question.arm)
+    return Said(" ".join("never" if value is None else number_of(value) for value in found.values()))
+
+
+def number_of(value: float) -> str:
+    return str(int(value)) if value.is_integer() else number(value)
+
+
+def fewer(question: Question) -> Said:
+    one, other = (_reached(question, arm) for arm in question.given.arms)
+    if None in {*one.values(), *other.values()}:
+        raise ValueError(f"{question.metric} {setting(question.given.numbers[0])} is not reached in every seed by both")
+    return times(_known(other), _known(one), question.seeds)
+
+
+def _known(found: dict[int, float | None]) -> BySeed:
+    return {seed: value for seed, value in found.items() if value is not None}
+
+
+def _series(question: Question, trial: TrialView, wanted: Callable[[float], bool]) -> float | None:
+    """Mean of the metric over the reports of the epochs that are wanted."""
+    pairs = [(report.get(EPOCH), report.get(question.metric)) for report in trial.reports]
+    known = [v for e, v in pairs if e is not None and v is not None and math.isfinite(v) and wanted(e)]
+    return float(np.mean(known)) if known else None
+
+
+def over_epochs(question: Question) -> Said:
+    found = _of_seeds(question, lambda trial: _series(question, trial, lambda _: True), *question.given.arms)
+    return mean(over_seeds(_known(found)), question.seeds)
+
+
+def at_epoch(question: Question) -> Said:
+    (epoch,) = question.given.numbers
+    found = _of_seeds(question, lambda trial: _series(question, trial, lambda e: e == epoch), *question.given.arms)
+    if not _known(found):
+        raise ValueError(f"no report of epoch {setting(epoch)} has {question.metric}")
+    return mean(over_seeds(_known(found)), question.seeds)
+
+
+def _to(question: Question) -> str:
+    return f"epochs to {title(question)} {setting(question.given.numbers[0])}"
+
+
+QUANTITIES = [
+    Quantity(
+        "epochs(METRIC; NUMBER; ARM; [CONDITION…]; [all])",
+        "until the metric is at least so much, mean over seeds",
+        epochs,
+        _to,
+    ),
+    Quantity(
+        "epochs by seed(METRIC; NUMBER; ARM; [CONDITION…]; [all])", "the same, one value per seed", epochs_by_seed, _to
+    ),
+    Quantity(
+        "times fewer epochs(METRIC; NUMBER; ARM; ARM; [CONDITION…]; [all])",
+        "epochs of the second arm over those of the first, geometric mean over seeds and 95 % interval",
+        fewer,
+    ),
+    Quantity(
+        "over epochs(METRIC; [ARM]; [CONDITION…]; [all])",
+        "mean over all epochs, then over seeds",
+        over_epochs,
+        lambda q: f"{title(q)}, mean over epochs",
+    ),
+    Quantity(
+        "at epoch(METRIC; NUMBER; [ARM]; [CONDITION…]; [all])",
+        "mean over seeds after that epoch",
+        at_epoch,
+        lambda q: f"{title(q)} after epoch {setting(q.given.numbers[0])}",
+    ),
+]

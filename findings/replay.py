@@ -1,0 +1,82 @@
+"""A kept study as a view: the events that its log would have had, folded as the service folds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from findings.finding import Finding, KeptTrial
+from service.contract.wire.events import (
+    Event,
+    Metrics,
+    Report,
+    StudyCancelled,
+    StudyFailed,
+    StudyFinished,
+    StudyQueued,
+    StudyStarted,
+    StudyState,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+    TrialState,
+)
+from service.store.protocol import Logged, StudyRow
+from service.views.fold import StudyView
+
+
+def view_of(finding: Finding) -> StudyView:
+    """Every number that the dashboard would show of the study can be computed from it."""
+    study = finding.study
+    view = StudyView(StudyRow(study.id, study.spec, study.state, study.created_at.isoformat()))
+    planned = [(trial.planned.arm, trial.planned.seed) for trial in view.trials.values()]
+    own = [(trial.arm, trial.seed) for trial in finding.trials]
+    if planned != own:
+        raise ValueError(f"the spec plans {len(planned)} trials, in another order than the {len(own)} that are kept")
+    for seq, (at, event) in enumerate(_log(finding, list(view.trials)), 1):
+        view.apply(Logged(seq, at.isoformat(), event))
+    return view
+
+
+def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
+    study = finding.study
+    yield study.created_at, StudyQueued(uid="queued")
+    yield study.started_at, StudyStarted(uid="started")
+    trials = list(zip(ids, finding.trials, strict=True))
+    for trial_id, trial in trials:
+        if trial.state is not TrialState.PLANNED:
+            yield study.started_at, TrialStarted(uid=f"{trial_id}:started", trial=trial_id, config=trial.suggested)
+        for i, metrics in enumerate(_reports(finding, trial)):
+            yield study.started_at, Report(uid=f"{trial_id}:{i}", trial=trial_id, metrics=metrics)
+    for trial_id, trial in sorted(trials, key=lambda pair: math.inf if pair[1].ended is None else pair[1].ended):
+        at = study.started_at + timedelta(seconds=trial.ended or 0.0)
+        if trial.state is TrialState.FINISHED:
+            yield at, TrialFinished(uid=f"{trial_id}:finished", trial=trial_id)
+        elif trial.state is TrialState.FAILED:
+            yield at, TrialFailed(uid=f"{trial_id}:failed", trial=trial_id, reason=trial.reason or "")
+    yield study.ended_at, _end(study.state, study.reason)
+
+
+def _reports(finding: Finding, trial: KeptTrial) -> Iterator[Metrics]:
+    """Its curves, report by report, then everything that it reported last; what is null was not reported."""
+    over = list(zip(*trial.curves, strict=True))
+    for report in over[:-1]:
+        yield _known(finding.curves, report)
+    last = _known(finding.metrics, trial.values)
+    if last:
+        yield _known(finding.curves, over[-1]) | last if over else last
+
+
+def _known(names: list[str], values: tuple[int | float | None, ...] | list[int | float | None]) -> Metrics:
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+
+def _end(state: StudyState, reason: str | None) -> Event:
+    if state is StudyState.FINISHED:
+        return StudyFinished(uid="end", reason=reason)
+    if state is StudyState.FAILED:
+        return StudyFailed(uid="end", reason=reason or "")
+    if state is StudyState.CANCELLED:
+        return StudyCancelled(uid="end")
+    raise ValueError(f"study.state: only a study that has ended is kept, got {state.value!r}")

@@ -1,0 +1,67 @@
+"""A study run for a finding, through the product: submitted to a service, followed to its end, exported, kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from findings.finding import Finding, kept
+from findings.folder import Asked
+from frontends.cli.follow import follow
+from frontends.client import Client, ClientError, Study
+from paretoscope import __version__
+from service.contract.wording.numbers import plural
+
+
+def machine_words() -> str:
+    """`2 cores, no GPU`."""
+    cards = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    return f"{plural(len(os.sched_getaffinity(0)), 'core')}, {plural(cards, 'GPU') if cards else 'no GPU'}"
+
+
+class Notes:
+    """Which study is run for which finding, by which version: kept beside the service's files, so that a run that was
+    broken off goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.json"
+
+    def read(self, name: str) -> tuple[str, str] | None:
+        """Id of the study, and the version that runs it."""
+        if not self._path(name).is_file():
+            return None
+        note = json.loads(self._path(name).read_text())
+        return note["study"], note["paretoscope"]
+
+    def write(self, name: str, study: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._path(name).write_text(json.dumps({"study": study, "paretoscope": __version__}))
+
+
+def begun(client: Client, notes: Notes, name: str, asked: Asked, again: bool) -> tuple[Study, str]:
+    """The study that was begun for this finding, or a new one; a changed study is begun anew."""
+    spec = asked.study.model_dump(by_alias=True, mode="json")
+    known = None if again else notes.read(name)
+    if known is not None:
+        try:
+            study = client.study(known[0])
+            if study.read()["spec"] == spec:
+                return study, known[1]
+        except ClientError as error:
+            if error.status != 404:
+                raise
+    study = client.submit(spec)
+    notes.write(name, study.id)
+    return study, __version__
+
+
+def measured(study: Study, asked: Asked, machine: str, version: str) -> Finding:
+    """Followed to its end; a study that failed or was cancelled is no finding."""
+    state = follow(study, as_json=False)
+    if state["state"] != "finished":
+        raise ClientError(f"study {study.id} is {state['state']}: {state['reason']}")
+    return kept(json.loads(study.export("json")), machine, asked.curves, version)

@@ -1,0 +1,69 @@
+"""What is kept of a study is enough to say everything that the page says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from findings.finding import Finding, rounded, written
+from findings.replay import view_of
+from service.analysis.compared import compared
+from service.contract.wire.events import TrialState
+from tests.findings.played import finding, view
+from tests.service.studies import event, play, tell
+from tests.service.studies import view_of as begun
+
+
+def test_a_kept_study_is_compared_as_the_study_itself() -> None:
+    played = view(fails=lambda trial: trial.planned.seed == 3 and "weighting.beta" not in trial.planned.config)
+    again = view_of(Finding.model_validate_json(written(finding(played))))
+    assert again.ended == played.ended and len(again.ended) == 20
+    assert compared(again) == compared(played)
+    assert compared(again).verdict.startswith("MIB lies below manual β’s front")
+
+
+def test_reports_are_kept_of_the_curves_that_are_asked_for() -> None:
+    without, having = view_of(finding()), view_of(finding(curves=["accuracy"]))
+    (trial, *_) = having.trials.values()
+    assert [report["accuracy"] for report in trial.reports] == [0.425, 0.85]
+    assert [report["epoch"] for report in trial.reports] == [1, 2]
+    assert all(len(trial.reports) == 1 for trial in without.trials.values())
+    assert compared(without) == compared(having)
+    with pytest.raises(ValueError, match="no trial reported 'acuracy'; reported: epoch, i_xz_bits"):
+        finding(curves=["acuracy"])
+
+
+def test_what_a_search_suggested_is_kept() -> None:
+    search = {"name": "optuna", "sampler": "random", "trials": 2}
+    weighting = {"name": "fixed", "beta": {"range": {"from": 1e-3, "to": 1.0}}}
+    played = begun({"name": "s", "arms": [{"name": "tuned", "weighting": weighting, "search": search}]})
+    tell(played, event("study_started"))
+    for trial, beta in zip(played.trials, (0.25, 0.5), strict=True):
+        tell(played, event("trial_started", trial=trial, config={"weighting.beta": beta}))
+        play(played, trial, [{"i_xz_bits": 3.0, "i_zy_bits": 1.0}])
+    tell(played, event("study_finished"))
+    assert [t.planned.config for t in view_of(finding(played)).trials.values()] == [
+        t.planned.config for t in played.trials.values()
+    ]
+
+
+def test_a_trial_that_was_stopped_or_failed_stays_so() -> None:
+    played = view(seeds=[0], fails=lambda trial: "weighting.beta" not in trial.planned.config)
+    again = view_of(finding(played))
+    states = [trial.state for trial in again.trials.values()]
+    assert states == [TrialState.FINISHED] * 3 + [TrialState.FAILED]
+    assert list(again.trials.values())[-1].reason == "a reason"
+
+
+def test_trials_that_the_spec_does_not_plan_are_refused() -> None:
+    whole = finding()
+    with pytest.raises(ValueError, match="the spec plans 20 trials, in another order than the 19 that are kept"):
+        view_of(whole.model_copy(update={"trials": whole.trials[1:]}))
+
+
+def test_a_number_keeps_six_digits_and_a_count_all() -> None:
+    assert (rounded(0.123456789), rounded(1234567), rounded(None)) == (0.123457, 1234567, None)
+
+
+def test_a_trial_is_a_line() -> None:
+    lines = written(finding()).splitlines()
+    assert sum('"arm":"MIB"' in line and '"seed"' in line and line.startswith('  {"arm"') for line in lines) == 5

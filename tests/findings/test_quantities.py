@@ -1,0 +1,158 @@
+"""Quantities say what the page says, with how few seeds there are; what is asked wrongly is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from findings.expression import Question, arguments, parsed
+from findings.finding import Finding
+from findings.quantities import QUANTITIES, quantity_named
+from findings.replay import view_of
+from findings.tables import table
+from service.analysis.compared import compared
+from tests.findings.played import finding, view
+
+FIVE = finding(curves=["accuracy"])
+THREE, TWO, ONE = (finding(view(range(seeds))) for seeds in (3, 2, 1))
+
+
+def said(asked: str, of: Finding = FIVE) -> str:
+    seen = view_of(of)
+    name, parts = parsed(asked)
+    question = Question(of, seen, arguments(seen, parts))
+    quantity_named(name).check(question)
+    return quantity_named(name).say(question).alone
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("seeds", "5"),
+        ("trials", "20"),
+        ("trials(manual β)", "15"),
+        ("counted(MIB)", "5 trials"),
+        ("configurations(manual β)", "3"),
+        ("failed", "0"),
+        ("date", "2026-01-01"),
+        ("measured", "measured 2026-01-01 with 0.1.0, 5 seeds, 2 cores, no GPU"),
+        ("setting(training.batch_size)", "128"),
+        ("setting(arms.1.weighting.mu)", "0.2"),
+        ("entropy", "3.32"),
+        ("baseline", "manual β"),
+        ("training(MIB)", "2.5 s"),
+        ("mean(i_xz_bits; MIB)", "8.25 ± 0.25"),
+        ("mean(i_xz_bits; manual β; weighting.beta = 0.1)", "6.25 ± 0.25"),
+        ("mean(i_xz_bits; MIB; seed < 3)", "8.13 ± 0.31 (3 of 5 seeds)"),
+        ("best(accuracy; manual β)", "0.855 ± 0.009"),
+        ("least(i_xz_bits; manual β)", "3.00"),
+        ("largest(i_xz_bits)", "12.5"),
+        ("by seed(i_xz_bits; MIB)", "8.00, 8.13, 8.25, 8.38, 8.50"),
+        ("difference(i_xz_bits; MIB; manual β; weighting.beta = 0.1)", "+2.00 ± 0.00"),
+        ("best difference(accuracy; MIB; manual β)", "−0.150 ± 0.000"),
+        ("ratio(i_zy_bits; manual β; MIB; weighting.beta = 0.01)", "1.33 (1.32 to 1.34)"),
+        ("count(manual β; accuracy > 0.6)", "10 of 15"),
+        ("share(manual β; accuracy > 0.6)", "67 %"),
+        ("epochs(accuracy; 0.4; MIB)", "2.00 ± 0.00"),
+        ("epochs(accuracy; 0.4; manual β; weighting.beta = 0.01)", "1.00 ± 0.00"),
+        ("epochs(accuracy; 0.9; MIB)", "never in 5 of 5 seeds"),
+        ("epochs by seed(accuracy; 0.4; MIB)", "2 2 2 2 2"),
+        ("times fewer epochs(accuracy; 0.4; manual β; MIB; weighting.beta = 0.01)", "2.00 (2.00 to 2.00)"),
+        ("at epoch(accuracy; 1; MIB)", "0.352 ± 0.004"),
+        ("over epochs(accuracy; MIB)", "0.529 ± 0.006"),
+        ("standing(MIB)", "below the front"),
+    ],
+)
+def test_a_quantity_is_said(asked: str, answer: str) -> None:
+    assert said(asked) == answer
+
+
+def test_places_are_those_of_the_comparison() -> None:
+    place = next(arm for arm in compared(view_of(FIVE)).arms if arm.name == "MIB").place
+    distance = place.place.distance.sure
+    assert distance.mean is not None and -0.2 < distance.mean < 0
+    assert said("distance(MIB)").startswith(f"−{-distance.mean:.3f}"[:5])
+    assert said("distance(manual β)") == "baseline"
+    assert said("matched(i_zy_bits; MIB; step)").startswith("−")
+    assert said("amounts to(MIB)").startswith("β ≈ 0.0")
+    assert said("verdict") == compared(view_of(FIVE)).verdict
+
+
+@pytest.mark.parametrize(("of", "few"), [(THREE, "3 seeds"), (TWO, "two seeds"), (ONE, "one seed")])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "hypervolume(MIB)",
+        "distance(MIB)",
+        "matched(i_zy_bits; MIB)",
+        "mean(accuracy; MIB)",
+        "best(accuracy; manual β)",
+        "difference(accuracy; MIB; manual β; weighting.beta = 0.1)",
+        "ratio(accuracy; MIB; manual β; weighting.beta = 0.1)",
+        "least(accuracy)",
+        "count(accuracy > 0.5)",
+        "amounts to(MIB)",
+        "epsilon(MIB)",
+        "lost without(MIB)",
+    ],
+)
+def test_a_claim_from_fewer_than_five_seeds_says_how_few(asked: str, of: Finding, few: str) -> None:
+    assert said(asked, of).endswith(f"({few})")
+    assert "seed" not in said(asked)
+
+
+def test_of_two_seeds_both_values_are_said() -> None:
+    assert said("mean(i_xz_bits; MIB)", TWO) == "8.00 and 8.13 (two seeds)"
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("hypervolum(MIB)", "'hypervolum' is not a quantity; known:\n  measured\n"),
+        ("distance(MIBB)", r"'MIBB' is neither an arm \(manual β, MIB\) nor a metric \(epoch, "),
+        ("distance", r"distance takes 1 ARM, got 0; usage: distance\(ARM; \[step\|line\]\)"),
+        ("mean(accuracy; i_xz_bits; MIB)", "mean takes 1 METRIC, got 2"),
+        ("mean(accuracy; manual β)", "manual β has 3 configurations here, and their average is no result"),
+        ("mean(accuracy; MIB; weighting.beta = 0.1)", "no finished trial of MIB with weighting.beta=0.1"),
+        ("mean(accuracy; manual β; weighting.bta = 0.1)", "no trial has 'weighting.bta'; known: "),
+        ("epochs(i_xz_bits; 3; MIB)", r"the reports of i_xz_bits were not kept \(curves: epoch, accuracy\)"),
+        ("setting(training.epoch)", "the spec has no 'training.epoch': 'epoch' is not among epochs, batch_size"),
+        ("exact distance(MIB)", "the exact front of this study is not known"),
+        ("MIB distance", "is no quantity"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(asked: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        said(asked)
+
+
+def test_a_usage_is_a_signature_and_every_quantity_is_explained() -> None:
+    assert len(QUANTITIES) > 40
+    assert all(quantity.doc and name == quantity.usage.split("(")[0] for name, quantity in QUANTITIES.items())
+
+
+def test_a_table_by_arm_says_the_seeds_once() -> None:
+    asked = "by arm | trials | mean(i_xz_bits; all) as rate | best difference(accuracy; manual β)"
+    assert table(FIVE, view_of(FIVE), asked).splitlines() == [
+        "| arm (mean ± 95 % interval over 5 seeds) | trials | rate | best accuracy, difference to manual β |",
+        "| --- | --- | --- | --- |",
+        "| manual β | 15 | 7.25 ± 0.25 | – |",
+        "| MIB | 5 | 8.25 ± 0.25 | −0.150 ± 0.000 |",
+    ]
+    assert "| arm (two seeds, both values, no interval) |" in table(TWO, view_of(TWO), "by arm | hypervolume")
+
+
+def test_where_seeds_differ_every_cell_says_its_own() -> None:
+    lost = finding(view(fails=lambda trial: trial.planned.seed == 4 and "weighting.beta" not in trial.planned.config))
+    lines = table(lost, view_of(lost), "by arm | mean(i_xz_bits; all)").splitlines()
+    assert lines[2:] == ["| manual β | 7.25 ± 0.25 |", "| MIB | 8.19 ± 0.26 (4 of 5 seeds) |"]
+
+
+def test_tables_by_configuration_and_by_metric() -> None:
+    seen = view_of(FIVE)
+    lines = table(FIVE, seen, "by configuration(manual β) | mean(i_zy_bits) | difference(accuracy; MIB)").splitlines()
+    assert lines[0].endswith("| I(Z;Y) [bits] | accuracy, difference to MIB |")
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| β 0.01", "| β 0.1", "| β 1"]
+    lines = table(FIVE, seen, "by metric(i_xz_bits; accuracy) | mean(MIB) as MIB").splitlines()
+    assert lines[2] == "| I(X;Z) [bits] | 8.25 ± 0.25 |"
+    with pytest.raises(ValueError, match="'MIBB' is neither an arm"):
+        table(FIVE, seen, "by arm(MIBB) | trials")
