@@ -68,8 +68,8 @@ test: install browser datasets check
 
 # The service's tests, without the fuzz of all routes, and those of the tree and its pages.
 quick: check
-	$(BIN)/pytest -n 2 --dist loadfile -q tests/service tests/golden tests/test_docs.py tests/test_readme.py \
-		tests/test_architecture.py tests/test_metric_names.py \
+	$(BIN)/pytest -n 2 --dist loadfile -q tests/service tests/golden tests/findings tests/test_findings.py tests/test_docs.py \
+		tests/test_readme.py tests/test_architecture.py tests/test_metric_names.py \
 		--ignore tests/service/routes/test_fuzz.py $(ARGS)
 
 # A service without Ray on PARETOSCOPE_HOME that starts again when its code changes; the page is read from disk anyway.

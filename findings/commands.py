@@ -60,7 +60,8 @@ def run(
     with service as local, Client(local.url if local else url, token) as client:
         for name, each in todo.items():
             study, version = begun(client, Notes(home / "findings"), name, each, again)
-            say(f"{name}: {study.id}, {study.page}")
+            ended = study.read()["ended_at"]
+            say(f"{name}: {f'finished {ended}, kept again (--again trains anew)' if ended else study.page}")
             path = save(name, measured(study, each, machine or machine_words(), version))
             say(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
 

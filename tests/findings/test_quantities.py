@@ -11,6 +11,7 @@ from findings.replay import view_of
 from findings.tables import table
 from service.analysis.compared import compared
 from tests.findings.played import finding, view
+from tests.service.studies import bottleneck_of, event, play, tell
 
 FIVE = finding(curves=["accuracy"])
 THREE, TWO, ONE = (finding(view(range(seeds))) for seeds in (3, 2, 1))
@@ -156,3 +157,18 @@ def test_tables_by_configuration_and_by_metric() -> None:
     assert lines[2] == "| I(X;Z) [bits] | 8.25 ± 0.25 |"
     with pytest.raises(ValueError, match="'MIBB' is neither an arm"):
         table(FIVE, seen, "by arm(MIBB) | trials")
+
+
+def test_the_best_is_chosen_on_validation_and_claimed_on_test() -> None:
+    played = bottleneck_of(seeds=range(5), data={"name": "digits", "validation_fraction": 0.2, "draw": "per-seed"})
+    tell(played, event("study_started"))
+    for trial_id, trial in played.trials.items():
+        beta = trial.planned.config.get("weighting.beta")
+        places = {"i_xz_bits": 3.0, "i_zy_bits": 2.0, "validation_i_xz_bits": 3.0, "validation_i_zy_bits": 2.0}
+        shown, judged = {0.01: (0.9, 0.5), 0.1: (0.75, 0.8)}.get(beta, (0.5, 0.4))
+        play(played, trial_id, [{**places, "accuracy": shown, "validation_accuracy": judged}])
+    tell(played, event("study_finished"))
+    of = finding(played)
+    assert said("best(accuracy; manual β)", of) == "0.750 ± 0.000"
+    assert said("best difference(accuracy; MIB; manual β)", of) == "−0.250 ± 0.000"
+    assert said("selection", of) == "chosen on the validation split, shown on the test split"
