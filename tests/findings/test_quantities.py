@@ -163,7 +163,7 @@ def test_the_best_is_chosen_on_validation_and_claimed_on_test() -> None:
     played = bottleneck_of(seeds=range(5), data={"name": "digits", "validation_fraction": 0.2, "draw": "per-seed"})
     tell(played, event("study_started"))
     for trial_id, trial in played.trials.items():
-        beta = trial.planned.config.get("weighting.beta")
+        beta = trial.planned.config.get("weighting.beta", 0.0)
         places = {"i_xz_bits": 3.0, "i_zy_bits": 2.0, "validation_i_xz_bits": 3.0, "validation_i_zy_bits": 2.0}
         shown, judged = {0.01: (0.9, 0.5), 0.1: (0.75, 0.8)}.get(beta, (0.5, 0.4))
         play(played, trial_id, [{**places, "accuracy": shown, "validation_accuracy": judged}])
