@@ -39,7 +39,7 @@ class KeptTrial(Kept):
 
     arm: str
     seed: int
-    state: TrialState
+    state: TrialState = TrialState.FINISHED
     reason: str | None = None
     ended: Annotated[float | None, Field(description="seconds after the study's start")] = None
     suggested: dict[str, Any] = {}
@@ -58,8 +58,8 @@ class Finding(Kept):
     trials: list[KeptTrial]
 
 
-def rounded(value: Value) -> Value:
-    """Six significant digits; counts and what is missing as they are."""
+def rounded(value: Any) -> Any:
+    """Six significant digits; what is no measured number as it is."""
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
@@ -89,7 +89,7 @@ def kept(export: Mapping[str, Any], machine: str, curves: list[str], version: st
                 state=trial["state"],
                 reason=trial["reason"],
                 ended=_after(start, trial["ended_at"]),
-                suggested={k: v for k, v in trial["config"].items() if k not in plan.config},
+                suggested={k: rounded(v) for k, v in trial["config"].items() if k not in plan.config},
                 values=[rounded(trial["metrics"].get(name)) for name in metrics],
                 curves=[[rounded(report.get(name)) for report in trial["reports"]] for name in over],
             )

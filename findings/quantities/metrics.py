@@ -14,8 +14,9 @@ from service.analysis import Interval, mean_interval
 from service.analysis.candidates import candidates
 from service.analysis.fronts import axis_for, points_of
 from service.analysis.paired import paired
-from service.contract.metrics import described
+from service.contract.metrics import Goal, described
 from service.contract.wording.numbers import NONE, number, p_value, percent, whole
+from service.figures.drawing.configurations import best_of
 
 BySeed = Mapping[int, float]
 
@@ -118,6 +119,10 @@ def share(question: Question) -> Said:
     return Said(percent(own / of), question.seeds)
 
 
+def _goal(question: Question) -> Goal:
+    return axis_for(question.view.study, question.metric).goal
+
+
 def title(question: Question) -> str:
     return described(question.metric).title
 
@@ -139,8 +144,20 @@ QUANTITIES = [
         lambda q: mean(over_seeds(bests(q, q.arm)), q.seeds),
         lambda q: f"best {title(q)}",
     ),
-    Quantity("least(METRIC; [ARM]; [CONDITION…])", "of all trials", extreme(min), lambda q: f"least {title(q)}"),
-    Quantity("largest(METRIC; [ARM]; [CONDITION…])", "of all trials", extreme(max), lambda q: f"largest {title(q)}"),
+    Quantity(
+        "chosen(METRIC; ARM)",
+        "the one configuration that the study's split chooses by its mean over seeds; its mean over seeds",
+        lambda q: mean(best_of(q.view, q.arm, q.metric, _goal(q)).mean, q.seeds),
+        lambda q: f"{title(q)} of the chosen configuration",
+    ),
+    Quantity(
+        "chosen setting(METRIC; ARM)",
+        "that configuration in words, as: β 0.01",
+        lambda q: Said(best_of(q.view, q.arm, q.metric, _goal(q)).label or NONE),
+        lambda q: f"chosen by {title(q)}",
+    ),
+    Quantity("least(METRIC; [ARM…]; [CONDITION…])", "of all trials", extreme(min), lambda q: f"least {title(q)}"),
+    Quantity("largest(METRIC; [ARM…]; [CONDITION…])", "of all trials", extreme(max), lambda q: f"largest {title(q)}"),
     Quantity(
         "by seed(METRIC; [ARM]; [CONDITION…]; [all])", "one value per seed", by_seed, lambda q: f"{title(q)}, by seed"
     ),

@@ -39,4 +39,4 @@ def view(seeds: Sequence[int] = range(5), fails: Callable[[Any], bool] = lambda 
 
 def finding(of: StudyView | None = None, curves: Sequence[str] = ()) -> Finding:
     export = orjson.loads(orjson.dumps(whole(of or view())))
-    return kept(export, "2 cores, no GPU", list(curves))
+    return kept(export, "2 cores, no GPU", list(curves), version="0.1.0")

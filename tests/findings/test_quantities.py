@@ -47,6 +47,7 @@ def said(asked: str, of: Finding = FIVE) -> str:
         ("best(accuracy; manual β)", "0.855 ± 0.009"),
         ("least(i_xz_bits; manual β)", "3.00"),
         ("largest(i_xz_bits)", "12.5"),
+        ("largest(i_xz_bits; MIB; manual β; seed < 1; weighting.beta > 0.05)", "8.00 (1 of 5 seeds)"),
         ("by seed(i_xz_bits; MIB)", "8.00, 8.13, 8.25, 8.38, 8.50"),
         ("difference(i_xz_bits; MIB; manual β; weighting.beta = 0.1)", "+2.00 ± 0.00"),
         ("best difference(accuracy; MIB; manual β)", "−0.150 ± 0.000"),
@@ -171,4 +172,6 @@ def test_the_best_is_chosen_on_validation_and_claimed_on_test() -> None:
     of = finding(played)
     assert said("best(accuracy; manual β)", of) == "0.750 ± 0.000"
     assert said("best difference(accuracy; MIB; manual β)", of) == "−0.250 ± 0.000"
+    assert said("chosen(accuracy; manual β)", of) == "0.750 ± 0.000"
+    assert said("chosen setting(accuracy; manual β)", of) == "β 0.1"
     assert said("selection", of) == "chosen on the validation split, shown on the test split"
