@@ -1,6 +1,6 @@
 """Fronts, hypervolumes, intervals and the comparison of arms: mathematics on plain values (moocore, numpy).
 
-`candidates`, `compared` and `trial_table` take from a view what it needs.
+`candidates`, `compared`, `lights` and `trial_table` take from a view what it needs.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.contract.metrics import ERROR, metric
+from service.contract.metrics import ERROR, Kind, metric
 
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 
@@ -51,9 +51,11 @@ def wilson(share: float, count: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def _measured_by(name: str) -> tuple[str, str | None] | None:
-    """The metrics that hold a metric's standard error and its number of examples; asked for thousands of trials."""
+    """The metrics that hold a metric's standard error and a proportion's examples; asked for thousands of trials."""
     row = metric(name)
-    return None if row is None else (ERROR.of(name), row.examples)
+    if row is None:
+        return None
+    return ERROR.of(name), row.examples if row.kind in (Kind.ACCURACY, Kind.ROBUSTNESS) else None
 
 
 def metric_intervals(metrics: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:

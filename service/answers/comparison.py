@@ -5,6 +5,7 @@ from __future__ import annotations
 from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
+from service.analysis.lights import light_words
 from service.analysis.place import ExactPlace, Spread
 from service.analysis.place_words import STANDINGS
 from service.contract.wire.answers.comparison import (
@@ -105,6 +106,7 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         objectives=[ObjectiveAxis(**axis._asdict()) for axis in comparison.objectives],
         selection=comparison.chooser,
         selection_words=selection_words(comparison.chooser),
+        light_words=light_words(view),
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],

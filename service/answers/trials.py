@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from service.analysis import metric_intervals
 from service.analysis.candidates import front_ids
-from service.contract.wire.answers.trials import TrialAnswer, TrialRow, TrialWithReports
+from service.analysis.lights import lights_of
+from service.contract.wire.answers.trials import MetricLight, TrialAnswer, TrialRow, TrialWithReports
 from service.views.view import View
 
 Row = TypeVar("Row", bound=TrialRow)
@@ -26,6 +27,7 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         config=trial.planned.config,
         metrics=trial.metrics,
         intervals=metric_intervals(trial.metrics),
+        lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in lights_of(trial).items()},
         training_seconds=trial.training_seconds,
         started_at=trial.started_at,
         ended_at=trial.ended_at,

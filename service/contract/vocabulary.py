@@ -17,6 +17,7 @@ from service.contract.wire.answers.answer import Answer
 from service.contract.wire.events import KINDS, StudyState, TrialState
 from service.contract.wording.downloads import DOWNLOADS, Download
 from service.contract.wording.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
+from service.contract.wording.lights import LIGHTS, Light
 from service.contract.wording.palette import MARKERS
 from service.contract.wording.presets import DEMO_PRESET
 
@@ -80,6 +81,7 @@ class Vocabulary(Answer):
     markers: Annotated[
         dict[str, str], Field(description="of arms, by name: the outline as an SVG path on a field of 12 × 12")
     ]
+    lights: Annotated[list[Light], Field(description="marks beside estimates of I(X;Z), the best first")]
     downloads: Annotated[list[Download], Field(description="files of a study")]
     key_order: Annotated[list[str], Field(description="the order in which people write the keys of a study")]
     study_defaults: Annotated[
@@ -119,6 +121,7 @@ def vocabulary() -> Vocabulary:
         beside_the_front=BESIDE_THE_FRONT,
         row_per_arm=list(ROW_PER_ARM),
         markers=MARKERS,
+        lights=list(LIGHTS),
         downloads=list(DOWNLOADS),
         key_order=_key_order(),
         study_defaults={

@@ -7,6 +7,7 @@ from html import escape
 
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
+from service.analysis.lights import Lit, light_words, lights_of
 from service.contract.metrics import ACCURACY, described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
@@ -46,6 +47,17 @@ def _table(label: str, heads: Sequence[str], rows: Sequence[str], words: int = 1
 
 def _cells(values: Sequence[str]) -> str:
     return "".join(f'<td class="num">{escape(value)}</td>' for value in values)
+
+
+def _measured(value: float | None, lit: Lit | None) -> str:
+    """A number behind the mark of its estimator, where it has one."""
+    mark = (
+        f'<span class="light" role="img" aria-label="error where the truth is known: {escape(lit.light.words)}" '
+        f'title="{escape(lit.words)}">{lit.light.mark}</span>'
+        if lit
+        else ""
+    )
+    return f'<td class="num">{mark}{escape(number(value))}</td>'
 
 
 def _lands(amounts: Mapping[str, float]) -> str:
@@ -113,6 +125,7 @@ def trials_table(view: View) -> str:
     rows = []
     for trial_id in chosen:
         trial = view.trials[trial_id]
+        lights = lights_of(trial)
         state = "collapsed" if trial.collapsed else trial.state.value
         words = f"{state}: {trial.reason}" if trial.reason else state
         rows.append(
@@ -120,13 +133,14 @@ def trials_table(view: View) -> str:
             f"<td{' class=bad' if trial.reason else ''}>{escape(words[:200])}</td>"
             f"<td>{'on the front' if trial_id in on_front else ''}</td>"
             + _cells([str(trial.planned.seed), *(setting(trial.planned.config.get(key)) for key in keys)])
-            + _cells([number(trial.metrics.get(metric)) for metric in metrics])
+            + "".join(_measured(trial.metrics.get(metric), lights.get(metric)) for metric in metrics)
             + f'<td class="num">{duration(trial.training_seconds)}</td></tr>'
         )
     heads = ["Arm", "Trial", "State", "Front", "Seed", *(key.split(".", 1)[1] for key in keys)]
     heads += [*(described(metric).title for metric in metrics), "Training"]
     table = _table("Trials", heads, rows, words=4, kind="trials")
-    if len(view.trials) <= MOST_TRIALS:
-        return table
-    note = f"{len(chosen):,} of {len(view.trials):,} trials, those on the front first; the CSV export has all of them."
-    return f'{table}<p class="note muted">{note}</p>'
+    notes = [f"{words}: no bound on the error here."] if (words := light_words(view)) else []
+    if len(view.trials) > MOST_TRIALS:
+        few = f"{len(chosen):,} of {len(view.trials):,} trials"
+        notes.append(f"{few}, those on the front first; the CSV export has all of them.")
+    return f'{table}<p class="note muted">{escape(" ".join(notes))}</p>' if notes else table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
+from service.figures.drawing.choices import axes_of
 from service.figures.drawing.front_in_space import draw_in_space
 from service.figures.drawing.fronts import NONE, ArmFront, FrontData, front_data, frontier, subtitle_of, summary_of
 from service.figures.drawing.hover import hover, value_lines
@@ -65,7 +66,7 @@ def figure(asked: Asked) -> PlotlyFigure:
 
 
 def controls(view: View) -> list[Control]:
-    metrics = [(name, title_of(name)) for name in view.metrics]
+    metrics = axes_of(view)
     first, second, *more = (objective.metric for objective in view.study.objectives)
     return [
         Control("x", "x", "metric", metrics, first),

@@ -20,6 +20,7 @@ TRIAL: dict[str, Any] = {
     "config": {"weighting.beta": 0.01, "training.epochs": 40},
     "metrics": {"epoch": 3, "i_xz_bits": 2.0, "accuracy": 0.9, "test_examples": 359},
     "intervals": {"accuracy": [0.9, 0.94]},
+    "lights": {},
     **{"training_seconds": 75.0, "started_at": None, "ended_at": None, "host": "h"},
 }
 # What a study's page hands to its parts.

@@ -14,7 +14,7 @@ from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, KL_PRIOR,
 from service.contract.study.study import Evaluation
 from workers import models
 from workers.data.split import Split
-from workers.measures import estimators, information, labels, marginal
+from workers.measures import calibration, estimators, information, labels, marginal
 from workers.measures.attacks.steps.ascent import Target
 from workers.measures.coding import Code, Columns
 from workers.measures.robustness import robustness
@@ -119,11 +119,21 @@ class Bottleneck:
             if attacks:
                 own |= robustness(Target(model, self), part, stream, evaluation)
             columns |= {name(metric): values for metric, values in own.items()}
+        if last:
+            columns |= self._calibrated(split, evaluation, columns)
         return columns | self._gap(model, split, evaluation.samples, columns[ACCURACY]) if measures else columns
 
     def _marginal(self, model: Model, split: Split) -> marginal.Marginal:
         fitted = split.train.some(split.some_training(FITTED))
         return marginal.fit(information.codes(model, self, fitted), fitted.spread(fitted.labels))
+
+    def _calibrated(self, split: Split, evaluation: Evaluation, columns: Columns) -> Columns:
+        """What the estimators of the test split miss where the information is known."""
+        fitted, examples = min(FITTED, len(split.train)), len(split.test)
+        points, sizes = min(evaluation.estimator_samples, examples), (split.data.features, self.latent)
+        return calibration.calibrated(
+            columns, calibration.shapes_of(evaluation.estimators, fitted, examples, points, *sizes)
+        )
 
     def _gap(self, model: Model, split: Split, samples: int, accuracy: list[float]) -> Columns:
         """Against the accuracy on as many training examples as there are test examples."""

@@ -33,5 +33,8 @@ export function curvesOf(/** @type {Metrics} */ metrics, objectives) {
 /** The name under which reports count epochs. @param {Metrics} metrics */
 export const epochIn = (metrics) => plain(metrics, "epoch")[0]?.name;
 
+/** Whether a metric tells of another one's estimator: it stands beside that one as a mark. @param {Metric} metric */
+export const isCalibration = (metric) => metric.kind === "calibration";
+
 /** Whether a metric is a time: tables show the training time of a trial anyway. @param {Metric} metric */
 export const isTime = (metric) => metric.kind === "time";

@@ -12,8 +12,8 @@ interface Metric {
   reference: number | null;
   doc: string;
   kind:
-    | "epoch" | "time" | "count" | "error" | "loss" | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
-    | "gap" | "imbalance" | "objective";
+    | "epoch" | "time" | "count" | "error" | "calibration" | "loss" | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
+    | "gap" | "imbalance" | "distance" | "objective";
   integer: boolean;
   training_of: string | null;
   validation_of: string | null;
@@ -99,6 +99,7 @@ interface Trial {
   config: Record<string, Flat>;
   metrics: Record<string, number | null>;
   intervals: Record<string, [number, number]>;
+  lights: Record<string, { light: string; words: string }>;
   training_seconds: number | null;
   started_at: string | null;
   ended_at: string | null;
@@ -149,6 +150,7 @@ interface Comparison {
   seeds: number;
   objectives: { metric: string; reference: number | null }[];
   selection_words: string;
+  light_words: string;
   baseline: string | null;
   verdict: string;
   arms: ComparedArm[];
@@ -190,6 +192,7 @@ interface Vocabulary {
   beside_the_front: string;
   row_per_arm: string[];
   markers: Record<string, string>;
+  lights: { name: string; mark: string; words: string }[];
   downloads: { title: string; address: string }[];
   key_order: string[];
   demo_preset: string;

@@ -76,7 +76,9 @@ export class ArmsTable {
     const reference = comparison.objectives.map(named).join(", ");
     const unit = comparison.baseline ? `; distance to ${comparison.baseline}’s front in units of its ranges` : "";
     const chosen = comparison.selection_words ? `; ${comparison.selection_words}` : "";
-    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${chosen}`);
+    const light = comparison.light_words ? `; ${comparison.light_words}` : "";
+    const volume = `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}`;
+    setText(this.note, `${volume}${unit}${chosen}${light}`);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);

@@ -1,11 +1,18 @@
 // The columns a table of trials can have: configuration, seed, state, metrics, times.
 
 import { capital, configLabel, duration, metricLabel, moment, number, setting } from "../kit/format.js";
-import { epochIn, isTime, shownFirst } from "../kit/metrics.js";
+import { epochIn, isCalibration, isTime, shownFirst } from "../kit/metrics.js";
 
 const MOST_CONFIG_COLUMNS = 4;
 
-/** @typedef {{ name: string, label: string, title?: string, num?: boolean, text: (trial: Trial) => string }} Column */
+/**
+ * `lit` gives the mark beside its text, where there is one.
+ * @typedef {import("../kit/light.js").Lit} Lit
+ * @typedef {{
+ *   name: string, label: string, title?: string, num?: boolean,
+ *   text: (trial: Trial) => string, lit?: (trial: Trial) => Lit | undefined,
+ * }} Column
+ */
 
 export class TrialColumns {
   /** @param {Map<string, Metric>} metrics @param {Objective[]} objectives */
@@ -18,7 +25,7 @@ export class TrialColumns {
       if (trial.state === "running" && trial.metrics[epoch]) return `running, epoch ${trial.metrics[epoch]}`;
       return trial.collapsed ? "finished, collapsed" : trial.state;
     };
-    const measured = [...metrics.values()].filter((metric) => !isTime(metric));
+    const measured = [...metrics.values()].filter((metric) => !isTime(metric) && !isCalibration(metric));
     /** @type {Column[]} */
     this.fixed = [
       { name: "seed", label: "Seed", num: true, text: (trial) => String(trial.seed) },
@@ -36,7 +43,8 @@ export class TrialColumns {
   #metric(/** @type {Metric} */ { name, doc, integer, ...metric }) {
     const show = integer ? setting : number;
     const label = capital(metricLabel(metric));
-    return { name, label, title: doc, num: true, text: (trial) => show(trial.metrics[name]) };
+    const text = (/** @type {Trial} */ trial) => show(trial.metrics[name]);
+    return { name, label, title: doc, num: true, text, lit: (trial) => trial.lights[name] };
   }
 
   /** All columns of a study with this configuration, and the names of those shown at first. */

@@ -7,6 +7,8 @@ import { choose } from "../kit/address.js";
 import { get, studyPath } from "../kit/api.js";
 import { h, setText } from "../kit/dom.js";
 import { duration, metricLabel, moment, number, setting } from "../kit/format.js";
+import { lightMark } from "../kit/light.js";
+import { isCalibration } from "../kit/metrics.js";
 import { swatch } from "../kit/swatch.js";
 import { onTheme } from "../kit/theme.js";
 import { vocabulary } from "../kit/vocabulary.js";
@@ -14,9 +16,15 @@ import { vocabulary } from "../kit/vocabulary.js";
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const COLLAPSED = `, collapsed: its code carries less than ${LEAST_BITS} bit or nothing about the label`;
 
-/** @param {{ term: string, value: string, title?: string }[]} rows */
+/** @typedef {{ term: string, value: string, title?: string, lit?: import("../kit/light.js").Lit }} Fact */
+
+/** @param {Fact[]} rows */
 function definitions(rows) {
-  return h("dl", {}, rows.flatMap(({ term, value, title }) => [h("dt", { title }, term), h("dd", {}, value)]));
+  const pair = (/** @type {Fact} */ { term, value, title, lit }) => [
+    h("dt", { title }, term),
+    h("dd", {}, lit && lightMark(lit), value),
+  ];
+  return h("dl", {}, rows.flatMap(pair));
 }
 
 const size = (bytes) => (bytes < 1e6 ? `${number(bytes / 1e3)} kB` : `${number(bytes / 1e6)} MB`);
@@ -129,6 +137,12 @@ export class TrialDrawer {
     if (atEnd) this.log.scrollTop = this.log.scrollHeight;
   }
 
+  /** Whether a metric is shown as the mark of another one. @param {string} name */
+  #isBeside(name) {
+    const metric = this.metrics.get(name);
+    return metric !== undefined && isCalibration(metric);
+  }
+
   #metricRow(/** @type {OpenTrial} */ trial, /** @type {string} */ name) {
     const metric = this.metrics.get(name);
     const value = trial.metrics[name];
@@ -138,6 +152,7 @@ export class TrialDrawer {
       term: metric ? metricLabel(metric) : name,
       value: (metric?.integer ? setting(value) : number(value)) + between,
       title: metric?.doc,
+      lit: trial.lights[name],
     };
   }
 
@@ -150,7 +165,8 @@ export class TrialDrawer {
     setText(this.state, `${trial.state}${reason}${trial.collapsed ? COLLAPSED : ""}${front}`);
     this.state.className = trial.state === "failed" ? "bad" : "";
     const config = Object.entries(trial.config).map(([term, value]) => ({ term, value: setting(value) }));
-    const metrics = Object.keys(trial.metrics).map((name) => this.#metricRow(trial, name));
+    const shown = Object.keys(trial.metrics).filter((name) => !this.#isBeside(name));
+    const metrics = shown.map((name) => this.#metricRow(trial, name));
     const facts = [
       { term: "trial", value: trial.id },
       { term: "training time", value: duration(trial.training_seconds) },
@@ -161,6 +177,9 @@ export class TrialDrawer {
     this.facts.replaceChildren(
       h("h3", { title: "in brackets: 95 % intervals over test examples, this trained model given" }, "Last report"),
       metrics.length ? definitions(metrics) : h("p", { class: "muted" }, "No report yet."),
+      ...metrics.flatMap(({ term, lit }) =>
+        lit ? [h("p", { class: "lit muted" }, lightMark(lit), `${term}: ${lit.words}.`)] : [],
+      ),
       h("h3", {}, "Configuration"),
       definitions(config),
       h("h3", {}, "Run"),

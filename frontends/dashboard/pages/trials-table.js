@@ -4,6 +4,7 @@ import { allChosen, chosen, choose } from "../kit/address.js";
 import { get, studyPath } from "../kit/api.js";
 import { clearRows, h, keyed, setAttr, setText } from "../kit/dom.js";
 import { capital, plural } from "../kit/format.js";
+import { setLit } from "../kit/light.js";
 import { swatch } from "../kit/swatch.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { ColumnMenu } from "./columns.js";
@@ -231,7 +232,7 @@ export class TrialsTable {
   }
 
   #update(/** @type {HTMLElement} */ row, /** @type {Trial} */ trial) {
-    this.columns.slice(1).forEach((column, i) => setText(row.children[i + 1], column.text(trial)));
+    this.columns.slice(1).forEach((column, i) => setLit(row.children[i + 1], column.text(trial), column.lit?.(trial)));
     row.dataset.state = trial.state;
     setAttr(row, "title", trial.reason);
   }

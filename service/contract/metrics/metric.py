@@ -20,6 +20,7 @@ class Kind(StrEnum):
     TIME = "time"
     COUNT = "count"
     ERROR = "error"  # the standard error of another metric
+    CALIBRATION = "calibration"  # how another metric's estimator does on a task whose information is known
     LOSS = "loss"
     WEIGHT = "weight"
     RATE = "rate"  # I(X;Z), bounded or estimated
@@ -47,7 +48,8 @@ class Metric(NamedTuple):
     integer: bool = False
     bound: Bound | None = None  # how it relates to the quantity that it stands for
     error_of: str | None = None  # the metric whose standard error this is
-    examples: str | None = None  # the metric that counts the examples behind this proportion
+    calibrates: str | None = None  # the metric whose estimator this tells about
+    examples: str | None = None  # the metric that counts the examples behind this one
     measured: bool = False  # on the test split, and on the validation split where there is one
     training_of: str | None = None  # the metric of the test split that this is on the training split
     validation_of: str | None = None  # the metric of the test split that this is on the validation split

@@ -83,6 +83,21 @@ def _error(of: str) -> Metric | None:
     return Metric(name, label, unit, "minimize", None, doc, Kind.ERROR, low=0.0, error_of=of, measured=True)
 
 
+def _calibration(family: str, label: str, doc: str, low: float | None) -> Family:
+    """Members of estimates of I(X;Z). KL_PRIOR is none: where the prior fits, as in an easy task, it misses nothing."""
+
+    def describe(of: str) -> Metric | None:
+        row = METRICS.get(of) or ESTIMATOR_METRICS.get(of)
+        if row is None or row.kind is not Kind.RATE or of == KL_PRIOR:
+            return None
+        name, title, count = own.of(of), f"{label} of {row.label}", TEST_EXAMPLES if of == I_XZ else ESTIMATOR_SAMPLES
+        more = Metric(name, title, row.unit, "minimize", None, f"{doc}; at the end of training", Kind.CALIBRATION)
+        return more._replace(low=low, calibrates=of, examples=count)
+
+    own = Family(family, describe, METRIC_NAME)
+    return own
+
+
 def _validation(of: str) -> Metric | None:
     """The same quantity on the validation split: what is chosen by it is claimed by the metric of the test split."""
     row = _test_metric(of)
@@ -116,8 +131,19 @@ ROBUST = Family("robust_<attack>", _robust, r"[a-z0-9-]+")
 BALANCE = Family("balance_<layer>", _imbalance, r"[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?")
 ESTIMATE = Family("i_xz_<estimator>_bits", _estimate)
 ERROR = Family("<metric>_stderr", _error, METRIC_NAME)
+KNOWN_BITS = _calibration(
+    "<metric>_known",
+    "known task",
+    "the information of a Gaussian task of the same shape on which this estimator says about the same",
+    0.0,
+)
+BIAS = _calibration("<metric>_bias", "bias", "mean of estimate − truth over draws of that Gaussian task", None)
+MISS = _calibration(
+    "<metric>_miss", "expected error", "root mean square of estimate − truth over draws of that Gaussian task", 0.0
+)
+CALIBRATIONS = (KNOWN_BITS, BIAS, MISS)
 VALIDATION = Family("validation_<metric>", _validation, METRIC_NAME)
-FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR, VALIDATION)
+FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR, *CALIBRATIONS, VALIDATION)
 
 
 def _rows(*rows: Metric) -> dict[str, Metric]:

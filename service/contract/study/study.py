@@ -16,6 +16,7 @@ from service.contract.methods.searches import GridSearch, Search
 from service.contract.methods.weightings import NonNegative, Positive, Weighting
 from service.contract.metrics import (
     BALANCE,
+    CALIBRATIONS,
     COMMON_METRICS,
     ESTIMATE,
     ESTIMATOR_SAMPLES,
@@ -275,7 +276,9 @@ class Study(Strict):
         if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed
             hits = of_kind(own, Kind.ACCURACY, Kind.GAP)
             own = [name for name in own if name not in hits]
-        return [*own, *self.evaluation.estimator_metrics, *self.evaluation.attack_metrics]
+        own += self.evaluation.estimator_metrics
+        calibrated = [row.name for name in own for family in CALIBRATIONS if (row := family.metric(family.of(name)))]
+        return [*own, *calibrated, *self.evaluation.attack_metrics]
 
     def _balance_metrics(self, arm: Arm) -> list[str]:
         if arm.training.get("balance", self.training.balance) is None:

@@ -10,6 +10,7 @@ from service.analysis.attainment import Place, staircase, surfaces
 from service.contract.metrics import described
 from service.contract.wire.plotly import Trace
 from service.contract.wording.palette import arm_style
+from service.figures.drawing.choices import axes_of
 from service.figures.drawing.hover import hover, value_lines
 from service.figures.drawing.style import short, title_of
 from service.figures.figure import Control
@@ -69,6 +70,6 @@ def wishes(axes: Sequence[Axis]) -> str:
 
 
 def axes_controls(view: View) -> list[Control]:
-    metrics = [(name, title_of(name)) for name in view.metrics]
+    metrics = axes_of(view)
     first, second = (objective.metric for objective in view.study.objectives[:2])
     return [Control("x", "x", "metric", metrics, first), Control("y", "y", "metric", metrics, second)]

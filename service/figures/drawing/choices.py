@@ -34,11 +34,17 @@ def judged(view: View) -> list[str]:
     return [row.name for row in rows if row.reference is not None or row.kind is Kind.TIME]
 
 
+def axes_of(view: View) -> list[tuple[str, str]]:
+    """What an axis can be, with its title; what tells of another metric's estimator is shown beside that one."""
+    beside = of_kind(view.metrics, Kind.CALIBRATION)
+    return [(name, title_of(name)) for name in view.metrics if name not in beside]
+
+
 def measured(view: View) -> list[str]:
     """Metrics that have a path over epochs; attacks have one where they run more often than at the end."""
     evaluation = view.study.evaluation
     once = evaluation.attack_metrics if evaluation.attack_every is None else []
-    beside = of_kind(view.metrics, Kind.EPOCH, Kind.COUNT, Kind.ERROR)
+    beside = of_kind(view.metrics, Kind.EPOCH, Kind.COUNT, Kind.ERROR, Kind.CALIBRATION)
     return [name for name in view.metrics if name not in beside and name not in once]
 
 

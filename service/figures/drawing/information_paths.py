@@ -6,9 +6,11 @@ import math
 from typing import NamedTuple
 
 from service.analysis import Interval, mean_interval
+from service.analysis.lights import worst_light
 from service.analysis.truth import Curve, curves, label_entropy
 from service.contract.metrics import EPOCH, I_XZ, I_ZY
 from service.contract.wire.events import TrialState
+from service.contract.wording.lights import Light
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.shades import Shading, shading_of
 from service.figures.drawing.style import short
@@ -61,6 +63,7 @@ class PlaneData(NamedTuple):
     seeds: int
     truth: list[Curve]
     entropy: float | None  # H(Y) in bits, where it is known
+    light: Light | None = None  # the worst of the estimates of I(X;Z)
 
 
 def step_of(trials: int, arms: int, all_trials: int) -> int:
@@ -130,4 +133,5 @@ def plane_data(view: View) -> PlaneData:
         len({trial.planned.seed for trial in view.trials.values()}),
         curves(view.study, X, Y, farthest) if view.alike else [],
         label_entropy(view.study.data) if view.alike else None,
+        worst_light(view, X),
     )

@@ -39,6 +39,7 @@ STUDY: dict[str, Any] = {
 }
 COMPARISON: dict[str, Any] = {
     "selection_words": "chosen on the test split",
+    "light_words": "I(X;Z) ● at worst",
     "seeds": 3,
     "baseline": "manual β",
     "objectives": [
@@ -135,7 +136,7 @@ def test_the_objectives_are_told_with_the_reference_point() -> None:
         "Objectives: minimize i_xz_bits, maximize i_zy_bits. Chosen on the test split."
         " Hypervolume: mean ± 95 % interval over 3 seeds,"
         " from the reference point (32, 1.23e−5). Distance: to manual β’s front, in units of its ranges;"
-        " below 0 is worse."
+        " below 0 is worse. I(X;Z) ● at worst."
     )
     assert "Distance" not in objectives_line({**COMPARISON, "baseline": None})
     assert "Hypervolume: one seed, no interval, from" in objectives_line({**COMPARISON, "seeds": 1})

@@ -12,6 +12,7 @@ from service.contract.wording.numbers import number, percent, spread
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.views.fold import StudyView
+from tests.service.analysis.test_lights import NEAR, ROUGH, grid
 from tests.service.studies import bottleneck_of, play
 
 
@@ -94,3 +95,11 @@ def test_a_trials_numbers_stand_under_their_headings() -> None:
         "0.700",
     )
     assert rows[best]["Training"] == "10 s"
+
+
+def test_an_estimate_stands_behind_its_mark_and_the_note_says_what_the_worst_means() -> None:
+    table = trials_table(grid(NEAR, ROUGH, NEAR))
+    assert (table.count(">●</span>8.00</td>"), table.count(">◐</span>8.00</td>")) == (2, 1)
+    assert 'role="img" aria-label="error where the truth is known: within 5 %" title="on a Gaussian task' in table
+    assert "I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape: no bound on the error here." in table
+    assert "at worst" not in trials_table(grid({}, {}, {}))

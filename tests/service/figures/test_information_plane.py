@@ -9,8 +9,9 @@ import pytest
 
 from service.figures.drawing.information_bound import bound_line, bound_of, calm
 from service.figures.drawing.information_paths import MANY, SAMPLE, few, plane_data
-from service.figures.information_plane import draw_plane
+from service.figures.information_plane import draw_plane, subtitle_of
 from service.views.overlay import Overlay
+from tests.service.analysis.test_lights import NEAR, ROUGH, grid
 from tests.service.studies import MANUAL, MIB, bits, bottleneck_of, play
 
 DIGITS_ENTROPY = 3.32177
@@ -156,3 +157,9 @@ def test_a_path_that_is_drawn_stays_as_other_trials_come() -> None:
     for trial in trials[1::3]:
         play(view, trial, bits((2.0, 1.0)))
     assert before and before <= {path.trial for path in plane_data(view).arms[0].paths}
+
+
+def test_the_subtitle_names_the_worst_light_of_what_is_shown() -> None:
+    words = "test split · I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape · 3 trials"
+    assert words in subtitle_of(plane_data(grid(NEAR, ROUGH, NEAR)))
+    assert "test split · 3 trials" in subtitle_of(plane_data(grid({}, {}, {})))

@@ -18,7 +18,7 @@ from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck, Multitask
 from service.contract.methods.weightings import Blending, Fixed, Mib
-from service.contract.metrics import BOTTLENECK_METRICS, COMMON_METRICS
+from service.contract.metrics import BOTTLENECK_METRICS, CALIBRATIONS, COMMON_METRICS, I_XZ
 from service.contract.study.study import Evaluation
 from workers import problems
 from workers.data import DataSet, load
@@ -29,6 +29,7 @@ from workers.training.loop import Cohort, train
 
 METRICS = {*COMMON_METRICS, *BOTTLENECK_METRICS}
 HELD_OUT = {f"validation_{name}" for name, row in BOTTLENECK_METRICS.items() if row.measured}
+CALIBRATED = {family.of(I_XZ) for family in CALIBRATIONS}
 EVALUATED = set(BOTTLENECK_METRICS) - {"loss_pred", "loss_info", "weight_pred", "weight_info"}
 WEIGHTINGS = [
     Fixed(beta=0.0),
@@ -180,6 +181,7 @@ def test_metrics_are_those_of_the_contract_and_evaluated_when_asked(cohorts: Any
     assert type(reports[-1].metrics["a"]["test_examples"]) is int
     for r in reports:
         expected = METRICS | HELD_OUT if r.epoch in (2, 4, 5) else METRICS - EVALUATED
+        expected = expected | CALIBRATED if r.final else expected
         assert all(set(metrics) == expected for metrics in r.metrics.values())
     assert reports[0].metrics["a"]["weight_info"] == pytest.approx(1e-2)
 

@@ -203,6 +203,9 @@ class ComparisonAnswer(Answer):
         ),
     ]
     selection_words: Annotated[str, Field(description="the same in words, or nothing")]
+    light_words: Annotated[
+        str, Field(description="the worst light of objectives that estimate I(X;Z), with its mark; or nothing")
+    ]
     baseline: Annotated[
         str | None, Field(description="the arm that others are measured against; null before any result")
     ]

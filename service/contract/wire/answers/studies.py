@@ -93,7 +93,8 @@ class MetricRow(Answer):
     integer: Annotated[bool, Field(description="whether it is a whole number")]
     bound: Annotated[Bound | None, Field(description="how it relates to the quantity that it stands for")]
     error_of: Annotated[str | None, Field(description="the metric whose standard error this is")]
-    examples: Annotated[str | None, Field(description="the metric that counts the examples behind this proportion")]
+    calibrates: Annotated[str | None, Field(description="the metric whose estimator this tells about")]
+    examples: Annotated[str | None, Field(description="the metric that counts the examples behind this one")]
     measured: Annotated[
         bool, Field(description="whether it is measured on the test split, and on the validation split if there is one")
     ]

@@ -9,6 +9,15 @@ from pydantic import Field
 
 from service.contract.wire.answers.answer import Answer, Intervals, SentConfig, SentMetrics, Time
 from service.contract.wire.events import TrialState
+from service.contract.wording.lights import LightName
+
+
+@dataclass(slots=True, kw_only=True)
+class MetricLight(Answer):
+    """How far an estimate of I(X;Z) can be trusted: what its estimator misses where the information is known."""
+
+    light: Annotated[LightName, Field(description="one of the catalog's lights")]
+    words: Annotated[str, Field(description="its error on a Gaussian task of the same shape, in a sentence")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +35,9 @@ class TrialRow(Answer):
     metrics: Annotated[SentMetrics, Field(description="the last value of each metric; null where it was not finite")]
     intervals: Annotated[
         Intervals, Field(description="95 % intervals over test examples, of the metrics that have one")
+    ]
+    lights: Annotated[
+        dict[str, MetricLight], Field(description="of the estimates of I(X;Z), by metric, at the end of training")
     ]
     training_seconds: Annotated[
         float | None, Field(description="what it has cost so far; null before its first report")

@@ -9,13 +9,17 @@ import pytest
 from service.contract.metrics import (
     ACCURACY,
     BALANCE,
+    BIAS,
+    CALIBRATIONS,
     ERROR,
     ESTIMATE,
     FAMILIES,
     GAP,
     I_XZ,
     I_ZY,
+    KNOWN_BITS,
     LOSS,
+    MISS,
     ROBUST,
     ROBUST_IMAGES,
     SINGLE,
@@ -44,6 +48,7 @@ NAMES = [
     ),
     ROBUST.of("pgd-20"),
     BALANCE.of("head-1"),
+    *(family.of(I_XZ) for family in CALIBRATIONS),
     *map(VALIDATION.of, ("accuracy", "i_zy_bits_stderr", "robust_pgd", "test_loss_left", "accuracy_left")),
 ]
 
@@ -56,7 +61,7 @@ def test_a_metric_is_found_under_the_name_of_its_row(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_names_only_metrics_that_exist(name: str) -> None:
     row = described(name)
-    for other in (row.error_of, row.examples, row.training_of, row.validation_of):
+    for other in (row.error_of, row.calibrates, row.examples, row.training_of, row.validation_of):
         assert other is None or metric(other) is not None
     assert row.summarises in (None, *(family.name for family in FAMILIES))
 
@@ -72,6 +77,9 @@ def test_a_row_names_only_metrics_that_exist(name: str) -> None:
         (BALANCE, "hidden-2", "balance_hidden-2", Kind.IMBALANCE),
         (ESTIMATE, "mine", "i_xz_mine_bits", Kind.RATE),
         (ERROR, "i_zy_bits", "i_zy_bits_stderr", Kind.ERROR),
+        (BIAS, "i_xz_bits", "i_xz_bits_bias", Kind.CALIBRATION),
+        (MISS, "i_xz_mine_bits", "i_xz_mine_bits_miss", Kind.CALIBRATION),
+        (KNOWN_BITS, "i_xz_bits", "i_xz_bits_known", Kind.CALIBRATION),
         (VALIDATION, "i_zy_bits", "validation_i_zy_bits", Kind.RELEVANCE),
         (VALIDATION, "robust_pgd", "validation_robust_pgd", Kind.ROBUSTNESS),
         (VALIDATION, "i_xz_bits_stderr", "validation_i_xz_bits_stderr", Kind.ERROR),
@@ -97,6 +105,9 @@ def test_a_family_puts_a_name_together_and_takes_it_apart(family: Family, subjec
         "i_xz_prior-kl_bits",
         "seconds_stderr",
         "i_xz_bits_stderr_stderr",
+        "kl_prior_bits_bias",
+        "i_zy_bits_miss",
+        "validation_i_xz_bits_bias",
         "xrobust_pgd",
         "robust_pgd\n",
         "",
@@ -185,7 +196,8 @@ def test_a_proportion_names_the_count_of_the_examples_behind_it() -> None:
         VALIDATION.of(ACCURACY): VALIDATION.of(TEST_EXAMPLES),
         VALIDATION.of("robust_pgd"): "validation_robust_images",
     }
-    behind = {name: described(name).examples for name in NAMES if described(name).examples}
+    rows = [row for row in map(described, NAMES) if row.kind is not Kind.CALIBRATION]
+    behind = {row.name: row.examples for row in rows if row.examples}
     assert behind == {**own, **twins}
 
 
@@ -195,6 +207,13 @@ def test_an_error_names_what_it_is_the_error_of() -> None:
         "kl_prior_bits_stderr": "kl_prior_bits",
         "i_zy_bits_stderr": I_ZY,
     }
+
+
+def test_a_calibration_names_its_estimate_and_counts_what_that_was_made_of() -> None:
+    of_all, of_points = described(BIAS.of(I_XZ)), described(BIAS.of(ESTIMATE.of("ksg")))
+    assert (of_all.calibrates, of_all.examples, of_all.unit) == (I_XZ, TEST_EXAMPLES, "bits")
+    assert (of_points.calibrates, of_points.examples) == ("i_xz_ksg_bits", "estimator_samples")
+    assert (of_all.bounds, described(MISS.of(I_XZ)).bounds) == ((-math.inf, math.inf), (0, math.inf))
 
 
 def test_only_what_is_known_to_bound_is_called_a_bound() -> None:

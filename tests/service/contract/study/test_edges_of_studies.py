@@ -181,7 +181,8 @@ def test_a_bottleneck_reports_what_its_evaluation_adds_and_a_continuous_label_no
     evaluation = {"attacks": [{"name": "pgd"}], "estimators": ["mine"]}
     metrics = study(evaluation=evaluation, data={"name": "digits", "validation_fraction": 0}).metrics
     assert metrics[:2] == ["epoch", "seconds"]
-    assert metrics[-4:] == ["i_xz_mine_bits", "estimator_samples", "robust_pgd", "robust_images"]
+    calibrated = [f"{name}_{what}" for name in ("i_xz_bits", "i_xz_mine_bits") for what in ("known", "bias", "miss")]
+    assert metrics[-10:] == ["i_xz_mine_bits", "estimator_samples", *calibrated, "robust_pgd", "robust_images"]
     assert {"accuracy", "train_accuracy", "generalization_gap"} <= {*metrics}
     continuous = study(data={"name": "gaussian"}, evaluation={"estimators": ["mine"]}).metrics
     assert not {"accuracy", "train_accuracy", "generalization_gap"} & {*continuous}

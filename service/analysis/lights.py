@@ -1,0 +1,73 @@
+"""How far a trial's estimates of I(X;Z) can be trusted, by what their estimators missed where it is known."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from service.contract.metrics import BIAS, KNOWN_BITS, MISS, described, metric
+from service.contract.study.expansion import PlannedTrial
+from service.contract.wording.lights import Light, error_words, light_of, worst_of, worst_words
+from service.views.trial import TrialView
+from service.views.view import View
+
+
+class Lit(NamedTuple):
+    """A light, and why it is that one."""
+
+    light: Light
+    words: str
+
+
+class _Names(NamedTuple):
+    """The metrics that tell of an estimate."""
+
+    estimate: str
+    known: str
+    bias: str
+    miss: str
+    examples: str
+
+
+@lru_cache(maxsize=4096)
+def _names(name: str) -> _Names | None:
+    """By the metric that a calibration has in any case; asked for thousands of trials."""
+    row = metric(name)
+    of = row.calibrates if row else None
+    if row is None or of is None or name != MISS.of(of):
+        return None
+    return _Names(of, KNOWN_BITS.of(of), BIAS.of(of), name, row.examples or "")
+
+
+def lights_of(trial: TrialView) -> dict[str, Lit]:
+    """By metric; nothing before the end of training, and nothing for what has no finite estimate."""
+    lights: dict[str, Lit] = {}
+    for name in trial.metrics:
+        if (names := _names(name)) and (lit := _lit(trial, names)):
+            lights[names.estimate] = lit
+    return lights
+
+
+def _lit(trial: TrialView, names: _Names) -> Lit | None:
+    known, bias, miss, count = (trial.metrics.get(name) for name in names[1:])
+    if known is None or bias is None or miss is None or count is None or not isinstance(trial.planned, PlannedTrial):
+        return None
+    latent = trial.planned.model.latent
+    return Lit(light_of(miss, known), error_words(miss, bias, known, count, int(latent)))
+
+
+def worst_light(view: View, name: str) -> Light | None:
+    """Of a metric over all trials that are neither failed nor collapsed; none where no trial has one."""
+
+    def computed() -> Light | None:
+        lit = [lights_of(trial).get(name) for trial in view.trials.values() if trial.counts_for_front]
+        return worst_of([each.light for each in lit if each])
+
+    return view.memo(f"light of {name}", computed)
+
+
+def light_words(view: View) -> str:
+    """`I(X;Z) ●: within 5 % on Gaussian tasks of this shape`, of the worst trial; nothing without an estimate."""
+    names = [objective.metric for objective in view.study.objectives]
+    lit = {name: light for name in names if (light := worst_light(view, name))}
+    return ", ".join(f"{described(name).label} {worst_words(light)}" for name, light in lit.items())
