@@ -87,8 +87,8 @@ def objectives_line(comparison: Answer) -> str:
     baseline = comparison["baseline"]
     distance = f" Distance: to {baseline}’s front, in units of its ranges; below 0 is worse." if baseline else ""
     selection = f" {comparison['selection_words'].capitalize()}." if comparison["selection_words"] else ""
-    light = f" {comparison['light_words']}." if comparison["light_words"] else ""
-    return f"Objectives: {names}.{selection} {volume}{distance}{light}"
+    lights = "".join(f" {lit['words']}." for lit in comparison["lights"].values())
+    return f"Objectives: {names}.{selection} {volume}{distance}{lights}"
 
 
 def size(count: int | None) -> str:

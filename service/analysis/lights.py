@@ -66,8 +66,8 @@ def worst_light(view: View, name: str) -> Light | None:
     return view.memo(f"light of {name}", computed)
 
 
-def light_words(view: View) -> str:
-    """`I(X;Z) ●: within 5 % on Gaussian tasks of this shape`, of the worst trial; nothing without an estimate."""
+def worst_lights(view: View) -> dict[str, Lit]:
+    """Of the objectives that estimate I(X;Z), in words as `I(X;Z) ● at worst, within 5 % on …`."""
     names = [objective.metric for objective in view.study.objectives]
-    lit = {name: light for name in names if (light := worst_light(view, name))}
-    return ", ".join(f"{described(name).label} {worst_words(light)}" for name, light in lit.items())
+    worst = {name: light for name in names if (light := worst_light(view, name))}
+    return {name: Lit(light, f"{described(name).label} {worst_words(light)}") for name, light in worst.items()}

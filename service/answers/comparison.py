@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
-from service.analysis.lights import light_words
+from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace, Spread
 from service.analysis.place_words import STANDINGS
 from service.contract.wire.answers.comparison import (
@@ -21,6 +21,7 @@ from service.contract.wire.answers.comparison import (
     OverSeeds,
 )
 from service.contract.wire.answers.studies import TrialCounts
+from service.contract.wire.answers.trials import MetricLight
 from service.contract.wording.palette import arm_style
 from service.contract.wording.selection import selection_words
 from service.views.view import View
@@ -106,7 +107,7 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         objectives=[ObjectiveAxis(**axis._asdict()) for axis in comparison.objectives],
         selection=comparison.chooser,
         selection_words=selection_words(comparison.chooser),
-        light_words=light_words(view),
+        lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in worst_lights(view).items()},
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],

@@ -7,7 +7,7 @@ from html import escape
 
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
-from service.analysis.lights import Lit, light_words, lights_of
+from service.analysis.lights import Lit, lights_of, worst_lights
 from service.contract.metrics import ACCURACY, described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
@@ -139,7 +139,7 @@ def trials_table(view: View) -> str:
     heads = ["Arm", "Trial", "State", "Front", "Seed", *(key.split(".", 1)[1] for key in keys)]
     heads += [*(described(metric).title for metric in metrics), "Training"]
     table = _table("Trials", heads, rows, words=4, kind="trials")
-    notes = [f"{words}: no bound on the error here."] if (words := light_words(view)) else []
+    notes = [f"{lit.words}: no bound on the error here." for lit in worst_lights(view).values()]
     if len(view.trials) > MOST_TRIALS:
         few = f"{len(chosen):,} of {len(view.trials):,} trials"
         notes.append(f"{few}, those on the front first; the CSV export has all of them.")

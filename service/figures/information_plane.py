@@ -7,7 +7,6 @@ import math
 from service.analysis import LEAST_SEEDS
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
-from service.contract.wording.lights import worst_words
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import bars, bounds_of, interval_words
@@ -94,9 +93,9 @@ def _mean(arm: ArmPlane, mean: Mean, highest: float, colour: str, symbol: str) -
 
 
 def subtitle_of(data: PlaneData) -> str:
+    light = f" (trust light {data.light.mark} at worst)" if data.light else ""
     parts = [
-        "I(X;Z) ≤ KL to a fitted marginal, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
-        f"I(X;Z) {worst_words(data.light)}" if data.light else "",
+        f"I(X;Z) ≤ KL to a fitted marginal{light}, I(Z;Y) ≥ H(Y) − cross-entropy, test split",
         plural(data.trials, "trial"),
         "one seed, no interval" if data.seeds == 1 else f"{data.seeds} seeds",
         f"large mark: mean, {'bars 95 %' if data.seeds >= LEAST_SEEDS else 'bars range'}"

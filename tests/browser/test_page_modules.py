@@ -113,7 +113,7 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
         {"weighting.beta": 0.01},
     )
     comparison: dict[str, Any] = {
-        **{"seeds": 3, "baseline": "a", "verdict": "v"},
+        **{"seeds": 3, "baseline": "a", "verdict": "v", "lights": {}},
         "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],
         "arms": [
             arm("a"),
@@ -145,6 +145,68 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
     )
     assert (before[3], kept, against, head) == ("Against a", True, "–", "Against")
     assert note.startswith("hypervolume: one seed, no interval")
+
+
+LIT = {"light": "rough", "words": "on a task of 8 bits this estimate is off by 1 bit"}
+
+
+def test_an_estimate_stands_behind_the_mark_of_its_light_and_is_written_once(stage: Page) -> None:
+    script = """const { setLit } = await load("kit/light");
+      const cell = document.createElement("td");
+      const seen = [];
+      for (const [text, lit] of [["8.00", undefined], ["8.00", argument], ["9.00", argument], ["9.00", undefined]]) {
+        setLit(cell, text, lit);
+        const first = cell.firstChild;
+        setLit(cell, text, lit && { ...lit });
+        seen.push([cell.textContent, first === cell.firstChild]);
+      }
+      setLit(cell, "8.00", argument);
+      const { title, role, ariaLabel } = cell.firstElementChild;
+      return [seen, title, role, ariaLabel];"""
+    seen, title, role, label = scene(stage, script, LIT)
+    assert seen == [["8.00", True], ["◐8.00", True], ["◐9.00", True], ["9.00", True]]
+    assert (title, role, label) == (LIT["words"], "img", "error where the truth is known: within 20 %")
+
+
+def test_the_open_trial_explains_its_lights_and_lists_no_calibration(stage: Page) -> None:
+    rows = [dict(described(name)._asdict()) for name in ("i_xz_bits", "i_xz_bits_bias")]
+    trial = {**TRIAL, "metrics": {"i_xz_bits": 8.0, "i_xz_bits_bias": 0.3}, "lights": {"i_xz_bits": LIT}}
+    script = """const { TrialDrawer } = await load("pages/trial-drawer");
+      const drawer = new TrialDrawer(study, new Map(argument[0].map((row) => [row.name, row])), () => {});
+      page.replaceChildren(drawer.element);
+      stage.answers["/api/studies/s/trials/t1"] = { ...argument[1], reports: [], log: [], artifacts: {} };
+      drawer.open("t1");
+      drawer.refresh().catch(() => {});
+      await stage.settle();
+      const list = [...drawer.facts.querySelector("dl").children].map((each) => each.textContent);
+      const words = [...drawer.facts.querySelectorAll(".lit")].map((each) => each.textContent);
+      drawer.close();
+      return [list, words];"""
+    listed, words = scene(stage, script, [rows, trial])
+    assert listed == ["I(X;Z) [bits]", "◐8.00"]
+    assert words == [f"◐I(X;Z) [bits]: {LIT['words']}."]
+
+
+def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
+    comparison: dict[str, Any] = {
+        "seeds": 3,
+        "baseline": None,
+        "objectives": [],
+        "arms": [],
+        "pairs": [],
+        "verdict": "v",
+    }
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const table = new ArmsTable(looks, objectives, metrics);
+      return argument.map((comparison) => {
+        table.show(comparison);
+        return [...table.element.querySelectorAll("th")].map((cell) => cell.textContent).slice(8, 10);
+      });"""
+    shown = scene(stage, script, [{**comparison, "lights": lights} for lights in ({}, {"i_xz_bits": LIT})])
+    assert shown == [
+        ["Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
+        ["◐Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
+    ]
 
 
 def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Page) -> None:

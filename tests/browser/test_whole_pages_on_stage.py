@@ -134,7 +134,8 @@ COMPARE = """
   const { showCompare } = await load("pages/compare");
   const page = document.getElementById("page");
   const at = (query) => page.querySelector(query);
-  const comparison = (verdict) => ({ seeds: 1, objectives: [], baseline: null, verdict, arms: [], pairs: [] });
+  const comparison = (verdict) => ({ seeds: 1, objectives: [], baseline: null, verdict, arms: [], pairs: [],
+    lights: {} });
   for (const study of argument) stage.answers[`/api/studies/${study.id}`] = () => ({ ...study });
   stage.answers["/api/studies"] = { studies: argument, next: null };
 """
@@ -209,6 +210,7 @@ STUDY = """
     hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
     amounts_to: {}, epsilon: null, igd_plus: null });
   const comparison = (...failed) => ({ seeds: 1, objectives: [], baseline: null, verdict: "v", pairs: [],
+    lights: {},
     arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
   stage.answers[own] = () => ({ ...argument });
   history.replaceState(null, "", "/studies/a");

@@ -12,7 +12,8 @@ interface Metric {
   reference: number | null;
   doc: string;
   kind:
-    | "epoch" | "time" | "count" | "error" | "calibration" | "loss" | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
+    | "epoch" | "time" | "count" | "error" | "calibration" | "loss"
+    | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
     | "gap" | "imbalance" | "distance" | "objective";
   integer: boolean;
   training_of: string | null;
@@ -88,6 +89,12 @@ interface Study extends ListedStudy {
   figures: FigureOffer[];
 }
 
+/** A light of the catalog, and why it is that one. */
+interface MetricLight {
+  light: string;
+  words: string;
+}
+
 interface Trial {
   id: string;
   arm: string;
@@ -99,7 +106,7 @@ interface Trial {
   config: Record<string, Flat>;
   metrics: Record<string, number | null>;
   intervals: Record<string, [number, number]>;
-  lights: Record<string, { light: string; words: string }>;
+  lights: Record<string, MetricLight>;
   training_seconds: number | null;
   started_at: string | null;
   ended_at: string | null;
@@ -150,7 +157,7 @@ interface Comparison {
   seeds: number;
   objectives: { metric: string; reference: number | null }[];
   selection_words: string;
-  light_words: string;
+  lights: Record<string, MetricLight>;
   baseline: string | null;
   verdict: string;
   arms: ComparedArm[];

@@ -4,6 +4,7 @@ import { h, keyed, setAttr, setText } from "../kit/dom.js";
 import {
   capital, configLabel, duration, metricLabel, number, overSeeds, percent, setting, spread,
 } from "../kit/format.js";
+import { setLit } from "../kit/light.js";
 import { shownFirst } from "../kit/metrics.js";
 import { swatch } from "../kit/swatch.js";
 import { vocabulary } from "../kit/vocabulary.js";
@@ -47,7 +48,7 @@ export class ArmsTable {
     this.best = shownFirst(metrics, objectives);
     this.against = h("th", { scope: "col", class: "num" });
     const head = (text, title) => h("th", { scope: "col", class: text === "Arm" ? "" : "num", title }, text);
-    const best = this.best.flatMap((name) => metrics.get(name) ?? []);
+    this.bestHeads = new Map(this.best.map((name) => [name, head(this.#bestTitle(name), metrics.get(name)?.doc)]));
     const heads = [
       head("Arm"),
       head("Trials"),
@@ -57,7 +58,7 @@ export class ArmsTable {
       head("Lands at", LANDS),
       head("ε", EPSILON),
       head("IGD⁺", IGD),
-      ...best.map((metric) => head(`Best ${metricLabel(metric)}`, metric.doc)),
+      ...this.bestHeads.values(),
       head("Training time"),
       head("Front lost without it", SHARE),
     ];
@@ -71,14 +72,18 @@ export class ArmsTable {
     );
   }
 
+  #bestTitle(/** @type {string} */ name) {
+    const metric = this.metrics.get(name);
+    return `Best ${metric ? metricLabel(metric) : name}`;
+  }
+
   show(/** @type {Comparison} */ comparison) {
     const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
     const reference = comparison.objectives.map(named).join(", ");
     const unit = comparison.baseline ? `; distance to ${comparison.baseline}’s front in units of its ranges` : "";
     const chosen = comparison.selection_words ? `; ${comparison.selection_words}` : "";
-    const light = comparison.light_words ? `; ${comparison.light_words}` : "";
-    const volume = `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}`;
-    setText(this.note, `${volume}${unit}${chosen}${light}`);
+    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${chosen}`);
+    for (const [name, cell] of this.bestHeads) setLit(cell, this.#bestTitle(name), comparison.lights[name]);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);

@@ -7,10 +7,9 @@ const MOST_CONFIG_COLUMNS = 4;
 
 /**
  * `lit` gives the mark beside its text, where there is one.
- * @typedef {import("../kit/light.js").Lit} Lit
  * @typedef {{
  *   name: string, label: string, title?: string, num?: boolean,
- *   text: (trial: Trial) => string, lit?: (trial: Trial) => Lit | undefined,
+ *   text: (trial: Trial) => string, lit?: (trial: Trial) => MetricLight | undefined,
  * }} Column
  */
 

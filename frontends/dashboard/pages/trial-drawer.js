@@ -16,7 +16,7 @@ import { vocabulary } from "../kit/vocabulary.js";
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const COLLAPSED = `, collapsed: its code carries less than ${LEAST_BITS} bit or nothing about the label`;
 
-/** @typedef {{ term: string, value: string, title?: string, lit?: import("../kit/light.js").Lit }} Fact */
+/** @typedef {{ term: string, value: string, title?: string, lit?: MetricLight }} Fact */
 
 /** @param {Fact[]} rows */
 function definitions(rows) {

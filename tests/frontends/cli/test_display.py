@@ -39,7 +39,7 @@ STUDY: dict[str, Any] = {
 }
 COMPARISON: dict[str, Any] = {
     "selection_words": "chosen on the test split",
-    "light_words": "I(X;Z) ● at worst",
+    "lights": {"i_xz_bits": {"light": "near", "words": "I(X;Z) ● at worst"}},
     "seeds": 3,
     "baseline": "manual β",
     "objectives": [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.analysis import metric_intervals
-from service.analysis.lights import light_words, lights_of, worst_light
+from service.analysis.lights import lights_of, worst_light, worst_lights
 from service.contract.metrics import I_XZ
 from service.views.fold import StudyView
 from tests.golden.logs import calibrated
@@ -45,8 +45,11 @@ def test_the_worst_light_of_a_study_leaves_failed_trials_out() -> None:
     finished, failed = "trial_finished", "trial_failed"
     light = worst_light(grid(NEAR, ROUGH, FAR, ends=(finished, finished, failed)), I_XZ)
     assert light is not None and light.name == "rough"
-    assert worst_light(grid({}, {}, {}), I_XZ) is None and light_words(grid({}, {}, {})) == ""
+    assert worst_light(grid({}, {}, {}), I_XZ) is None and worst_lights(grid({}, {}, {})) == {}
 
 
 def test_the_words_of_a_study_are_those_of_its_worst_light() -> None:
-    assert light_words(grid(NEAR, ROUGH, NEAR)) == "I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape"
+    lights = worst_lights(grid(NEAR, ROUGH, NEAR))
+    assert {name: lit.words for name, lit in lights.items()} == {
+        I_XZ: "I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape"
+    }

@@ -30,6 +30,7 @@ MAPS = {
     "ComparedArm.matched": "by metric",
     "ComparedArm.optimism": "by metric",
     "ComparedArm.amounts_to": "by setting",
+    "ComparisonAnswer.lights": "by metric",
     "AgainstExactFront.matched": "by metric",
     **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "SearchEntry", "EstimatorEntry")},
     "Vocabulary.markers": "by symbol",
@@ -43,7 +44,7 @@ MAPS = {
     **{
         f"{trial}.{field}": "by metric or setting"
         for trial in ("TrialRow", "TrialWithReports", "TrialAnswer")
-        for field in ("config", "metrics", "intervals")
+        for field in ("config", "metrics", "intervals", "lights")
     },
     "TrialAnswer.reports": "by metric",
     "TrialWithReports.reports": "by metric",

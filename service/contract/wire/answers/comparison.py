@@ -10,6 +10,7 @@ from pydantic import Field
 from service.contract.metrics import Goal
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.studies import ArmLook, TrialCounts
+from service.contract.wire.answers.trials import MetricLight
 from service.contract.wire.events import StudyState
 from service.contract.wording.selection import Chooser
 
@@ -203,8 +204,8 @@ class ComparisonAnswer(Answer):
         ),
     ]
     selection_words: Annotated[str, Field(description="the same in words, or nothing")]
-    light_words: Annotated[
-        str, Field(description="the worst light of objectives that estimate I(X;Z), with its mark; or nothing")
+    lights: Annotated[
+        dict[str, MetricLight], Field(description="of objectives that estimate I(X;Z), by metric: the worst of a trial")
     ]
     baseline: Annotated[
         str | None, Field(description="the arm that others are measured against; null before any result")
