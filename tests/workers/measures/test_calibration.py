@@ -155,3 +155,8 @@ def test_the_shapes_of_a_trial_have_the_sizes_that_its_estimators_see() -> None:
 def test_a_few_points_are_a_shape_too(examples: int) -> None:
     for name in ("infonce", "pairwise-lower", "ksg"):
         assert all(math.isfinite(each.miss) for each in ladder(Shape(name, examples, 2, 2)))
+
+
+def test_the_numbers_of_a_shape_are_those_of_any_process() -> None:
+    found = rung(DIGITS, 8.0)
+    assert (found.said, found.miss) == (pytest.approx(8.066198, abs=1e-5), pytest.approx(0.087875, abs=1e-5))
