@@ -12,7 +12,7 @@ from service.contract.study.study import Study
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "findings"
 PRESETS = ROOT / "configs"
-LARGEST = 200_000  # bytes of a kept study
+LARGEST = 256_000  # bytes of a kept study
 
 
 class Asked(NamedTuple):

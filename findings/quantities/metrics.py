@@ -103,6 +103,16 @@ def extreme(of: Callable[[Sequence[float]], float]) -> Callable[[Question], Said
     return say
 
 
+def widest_gap(question: Question) -> Said:
+    """Values that leave no gap cover the range evenly; its ends count, so what no trial reaches is a gap too."""
+    low, high = question.given.numbers
+    gaps = {
+        seed: max(np.diff(sorted([low, *(value for value in own if low < value < high), high])))
+        for seed, own in values(question, question.trials(question.arm)).items()
+    }
+    return mean(over_seeds({seed: float(gap) for seed, gap in gaps.items()}), question.seeds)
+
+
 def fulfilling(question: Question) -> tuple[int, int]:
     """How many trials fulfil the conditions, of those that were planned, however they ended."""
     everyone = question._replace(given=question.given._replace(conditions=()))
@@ -184,6 +194,12 @@ QUANTITIES = [
         "first arm over second, geometric mean over seeds and 95 % interval",
         ratio,
         lambda q: f"{title(q)} over that of {q.given.arms[-1]}",
+    ),
+    Quantity(
+        "widest gap(METRIC; NUMBER; NUMBER; ARM; [CONDITION…])",
+        "between neighbouring trials of a seed from the first number to the second, both ends counted; mean over seeds",
+        widest_gap,
+        lambda q: f"widest gap of {title(q)}",
     ),
     Quantity("count([ARM]; CONDITION; [CONDITION…])", "trials that fulfil it, as: 18 of 30", count),
     Quantity("share([ARM]; CONDITION; [CONDITION…])", "of the trials, in percent", share),

@@ -54,6 +54,7 @@ def said(asked: str, of: Finding = FIVE) -> str:
         ("ratio(i_zy_bits; manual β; MIB; weighting.beta = 0.01)", "1.33 (1.32 to 1.34)"),
         ("count(manual β; accuracy > 0.6)", "10 of 15"),
         ("share(manual β; accuracy > 0.6)", "67 %"),
+        ("widest gap(i_xz_bits; 0; 20; manual β)", "7.75 ± 0.25"),
         ("epochs(accuracy; 0.4; MIB)", "2.00 ± 0.00"),
         ("epochs(accuracy; 0.4; manual β; weighting.beta = 0.01)", "1.00 ± 0.00"),
         ("epochs(accuracy; 0.9; MIB)", "never in 5 of 5 seeds"),
