@@ -20,6 +20,7 @@ from workers.models.components.layers import scalars
 from workers.models.components.sequences import Sequences, mean
 
 PARTS = ("attention_norm", "query_key_value", "attention_out", "norm", "feed_forward_in", "feed_forward_out")
+NORMS = ("attention_norm", "norm")  # the parts that scale and shift; all others are dense
 BLOCK = 2 * len(PARTS)  # leaves of a layer
 
 
@@ -73,12 +74,13 @@ class Transformer:
         table, *leaves = self.encoder.leaves[: self._weights]
         tensors = {self._sequences.name: table.detach()}
         ends = [
-            (f"encoder.layer.{i}.{part}", BLOCK * i + 2 * j)
+            (f"encoder.layer.{i}.{part}", BLOCK * i + 2 * j, part in NORMS)
             for i in range(self._layers)
             for j, part in enumerate(PARTS)
         ]
-        for name, at in [*ends, ("encoder.norm", len(leaves) - 4), ("encoder.code", len(leaves) - 2)]:
-            if "norm" in name:
+        last = [("encoder.norm", len(leaves) - 4, True), ("encoder.code", len(leaves) - 2, False)]
+        for name, at, is_norm in [*ends, *last]:
+            if is_norm:
                 tensors |= {f"{name}.weight": leaves[at].detach()[:, 0], f"{name}.bias": leaves[at + 1].detach()[:, 0]}
             else:
                 tensors |= named_linear(leaves[at], leaves[at + 1], name)

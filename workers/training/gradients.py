@@ -4,6 +4,9 @@ The graph is cut at the encoder's outputs s. Each term is differentiated down to
 giving a cotangent c_i = ∂ℓ_i/∂s. Without a Gram matrix one encoder pass with Σ w_i c_i gives the update; with it
 one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is in hand. A pass is linear in c_i, so the
 rows of half the examples give that half's share of g_i, and the other half's is the rest.
+
+Gradients that are watched without being needed cost the passes of a Gram matrix and change no update: it is then the
+same sum, taken after the passes instead of before.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ class Step(NamedTuple):
     weights: Tensor  # [K, n]
     encoder: Tensor  # [K, P]: Σ w_i g_i
     head: Tensor  # [K, Q]: Σ ∇ℓ_i, never weighted, so a weight of 0 on pred does not freeze the decoder
+    gram: Tensor | None = None  # [K, n, n]: g gᵀ, whatever a weighting makes of the gradients; where each has a pass
 
 
-def step(model: Model, problem: Problem, weighting: Weighting, batch: Any) -> Step:
-    """Losses, weights and gradients of one batch; changes no parameter."""
+def step(model: Model, problem: Problem, weighting: Weighting, batch: Any, watched: bool = False) -> Step:
+    """Losses, weights and gradients of one batch; changes no parameter. Where `watched`, always with the Gram matrix."""
     s = model.encode(batch.x)
     cut = tuple(t.detach().requires_grad_() for t in s)
     terms = problem.losses(model, cut, batch)
@@ -38,9 +42,14 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Any) -> St
     if weighting.needs_gram:
         halved = [[_every_second(c) for c in each] for each in cotangents] if weighting.needs_halves else []
         g, *half = _term_gradients(s, model.encoder, cotangents + halved).split(len(terms), dim=1)  # [K, n, P] each
-        w = weighting(losses, weighting.gram(g, *half))
-        return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head)
+        gram = weighting.gram(g, *half)
+        w = weighting(losses, gram)
+        plain = torch.bmm(g, g.mT) if weighting.own_gram else gram
+        return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head, plain)
     w = weighting(losses, None)
+    if watched:
+        g = _term_gradients(s, model.encoder, cotangents)
+        return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head, torch.bmm(g, g.mT))
     combined = [_combine(w, c) for c in zip(*cotangents, strict=True)]
     encoder = torch.autograd.grad(s, model.encoder.leaves, combined)
     return Step(losses, w, Stack.flatten(encoder), head)

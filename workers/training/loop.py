@@ -28,6 +28,7 @@ from workers.data.split import Split
 from workers.models.mlp import Mlp
 from workers.problems import Problem
 from workers.training import alignment, gradients
+from workers.training.angles import Angles
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 
@@ -47,7 +48,8 @@ def train(
     `at_end` is given the trained cohort and its members that did not fail, before their final report.
     """
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
-    cohort = Cohort(trials, datasets.draws(data, seeds), device)
+    cohort = Cohort(trials, datasets.draws(data, seeds), device, evaluation.gradients)
+    watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
     epochs = trials[0].training.epochs
@@ -66,7 +68,7 @@ def train(
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
-        own = cohort.weighting.report()
+        own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics: dict[str, Metrics] = {}
         for k, trial in alive.items():
             told = {name: values[k] for name, values in own.items() if k in values}
@@ -84,7 +86,9 @@ def train(
 class Cohort:
     """Model, problem, weighting and optimiser of K members, and the data they learn from."""
 
-    def __init__(self, trials: Sequence[PlannedTrial], draws: Sequence[DataSet], device: torch.device) -> None:
+    def __init__(
+        self, trials: Sequence[PlannedTrial], draws: Sequence[DataSet], device: torch.device, watched: bool = False
+    ) -> None:
         _check_alike(trials)
         first = trials[0]
         latent = first.model.latent
@@ -102,7 +106,8 @@ class Cohort:
         )
         parameters = [self.model.encoder.flat, self.model.head.flat]
         self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2)
-        self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model)
+        self.angles = Angles(terms)  # of the last epoch
+        self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
             if not isinstance(self.model, Mlp):
                 raise ValueError(f"training.feedback dfa needs model mlp, got {first.model.name!r}")
@@ -121,6 +126,7 @@ class Cohort:
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
+        self.angles.start()
         if self._balance:
             self._balance.before_epoch(epoch)
         self.model.train(True)
@@ -130,6 +136,8 @@ class Cohort:
             self._shake(f"langevin/{epoch}/{step}")
             losses.append(update.losses)
             weights.append(update.weights)
+            if update.gram is not None:
+                self.angles.add(update.gram)
         self.model.train(False)
         if self._balance:
             self._balance.after_epoch(epoch)

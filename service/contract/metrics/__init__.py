@@ -18,6 +18,8 @@ from service.contract.metrics.table import (
     BOTTLENECK_METRICS,
     CALIBRATIONS,
     COMMON_METRICS,
+    COSINE,
+    COSINE_MEAN,
     EPOCH,
     ERROR,
     ESTIMATE,
@@ -27,6 +29,8 @@ from service.contract.metrics.table import (
     F2,
     FAMILIES,
     GAP,
+    GRADIENT_METRICS,
+    GRADIENT_NORM,
     I_XZ,
     I_ZY,
     INFO,
@@ -52,7 +56,7 @@ from service.contract.metrics.table import (
     WORST_ACCURACY,
 )
 
-SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS
+SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | GRADIENT_METRICS
 
 
 @lru_cache(maxsize=4096)
@@ -97,6 +101,8 @@ __all__ = [
     "BOTTLENECK_METRICS",
     "CALIBRATIONS",
     "COMMON_METRICS",
+    "COSINE",
+    "COSINE_MEAN",
     "EPOCH",
     "ERROR",
     "ESTIMATE",
@@ -106,6 +112,8 @@ __all__ = [
     "F2",
     "FAMILIES",
     "GAP",
+    "GRADIENT_METRICS",
+    "GRADIENT_NORM",
     "INFO",
     "I_XZ",
     "I_ZY",

@@ -29,6 +29,8 @@ class Kind(StrEnum):
     ROBUSTNESS = "robustness"  # accuracy under an attack
     GAP = "gap"
     IMBALANCE = "imbalance"
+    COSINE = "cosine"  # of the angle between the gradients of terms
+    LENGTH = "length"  # of a term's gradient
     DISTANCE = "distance"  # of a weighting from the weights that it looks for
     OBJECTIVE = "objective"  # a problem's own function
 

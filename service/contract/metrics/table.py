@@ -14,6 +14,7 @@ MEAN_ACCURACY, WORST_ACCURACY = "mean_accuracy", "worst_accuracy"
 TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_images", "estimator_samples"
 F1, F2 = "f1", "f2"
 ALPHA_GAP = "alpha_gap"
+COSINE_MEAN = "cosine_mean"
 PRED, INFO = "pred", "info"  # the terms of a bottleneck
 
 _proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0, measured=True)
@@ -36,6 +37,20 @@ def _test_loss(task: str) -> Metric:
 def _weight(term: str) -> Metric:
     doc = f"mean weight of the term {term} in the epoch"
     return Metric(WEIGHT.of(term), f"weight of {term}", "", "maximize", None, doc, Kind.WEIGHT)
+
+
+def _cosine(first: str, second: str) -> Metric:
+    doc = (
+        f"cosine of the angle between the gradients of {first} and {second} over the encoder: mean over the epoch's "
+        "batches in which neither is 0, null without one; noise of small batches draws it towards 0"
+    )
+    name, label = COSINE.of(first, second), f"cosine of {first} and {second}"
+    return Metric(name, label, "", "maximize", None, doc, Kind.COSINE, low=-1.0, high=1.0)
+
+
+def _gradient_norm(term: str) -> Metric:
+    doc = f"length of the gradient of {term} over the encoder, before any weight: mean over the epoch's batches"
+    return Metric(GRADIENT_NORM.of(term), f"gradient of {term}, length", "", "minimize", None, doc, Kind.LENGTH, low=0.0)
 
 
 def _task_accuracy(task: str) -> Metric:
@@ -126,6 +141,8 @@ def _test_metric(name: str) -> Metric | None:
 LOSS = Family("loss_<term>", _loss)
 TEST_LOSS = Family("test_loss_<task>", _test_loss)
 WEIGHT = Family("weight_<term>", _weight)
+COSINE = Family("cosine_<term>_<term>", _cosine)
+GRADIENT_NORM = Family("gradient_norm_<term>", _gradient_norm)
 TASK_ACCURACY = Family("accuracy_<task>", _task_accuracy)
 ROBUST = Family("robust_<attack>", _robust, r"[a-z0-9-]+")
 BALANCE = Family("balance_<layer>", _imbalance, r"[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?")
@@ -143,7 +160,11 @@ MISS = _calibration(
 )
 CALIBRATIONS = (KNOWN_BITS, BIAS, MISS)
 VALIDATION = Family("validation_<metric>", _validation, METRIC_NAME)
-FAMILIES = (LOSS, TEST_LOSS, WEIGHT, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR, *CALIBRATIONS, VALIDATION)
+FAMILIES = (
+    *(LOSS, TEST_LOSS, WEIGHT, COSINE, GRADIENT_NORM, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR),
+    *CALIBRATIONS,
+    VALIDATION,
+)
 
 
 def _rows(*rows: Metric) -> dict[str, Metric]:
@@ -314,6 +335,22 @@ WEIGHTING_METRICS = _rows(
         "the last quarter of its steps, for the most part",
         Kind.DISTANCE,
         low=0.0,
+    ),
+)
+
+# Reported only where gradients are watched, of more than two terms.
+GRADIENT_METRICS = _rows(
+    Metric(
+        COSINE_MEAN,
+        "mean cosine of gradients",
+        "",
+        "maximize",
+        None,
+        "mean of the cosines of all pairs of terms, each the mean over the epoch's batches",
+        Kind.COSINE,
+        low=-1.0,
+        high=1.0,
+        summarises=COSINE.name,
     ),
 )
 

@@ -50,6 +50,8 @@ def _objectives(study: Study) -> Iterator[Detail]:
             rule += "; accuracy under attack needs its attack in evaluation.attacks"
         elif asked.kind is Kind.RATE and asked.subject is not None:
             rule += "; an estimate needs its estimator in evaluation.estimators"
+        elif asked.kind in (Kind.COSINE, Kind.LENGTH):
+            rule += "; gradients are watched with evaluation.gradients, and by weightings that compare them"
         yield Detail(path=f"objectives[{i}].metric", message=rule)
 
 
@@ -206,6 +208,9 @@ def _feedback(study: Study) -> Iterator[Detail]:
         elif arm.weighting.needs_gram:
             rule = "dfa has no gradients to compare: use a weighting without a Gram matrix"
             yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")
+        elif study.evaluation.gradients:
+            rule = f"training.feedback dfa has no gradients to watch, got it in arm {arm.name!r}"
+            yield Detail(path="evaluation.gradients", message=rule)
 
 
 def _balance(study: Study) -> Iterator[Detail]:

@@ -11,7 +11,7 @@ from service.contract.wire.errors import Detail
 
 def warnings(study: Study) -> list[Detail]:
     """Each with its path, as what is refused."""
-    return [*_one_auxiliary(study), *_one_quantity(study)]
+    return [*_one_auxiliary(study), *_one_quantity(study), *_watched(study)]
 
 
 def _one_auxiliary(study: Study) -> Iterator[Detail]:
@@ -36,3 +36,11 @@ def _one_quantity(study: Study) -> Iterator[Detail]:
             rule = f"{objective.metric} and {seen[term]} are two views of one quantity ({term})"
             yield Detail(path=f"objectives[{i}].metric", message=f"{rule}: there is hardly a trade-off between them")
         seen.setdefault(term, objective.metric)
+
+
+def _watched(study: Study) -> Iterator[Detail]:
+    """Whoever compares costs should know that some arms pay for being watched, and others would pay anyway."""
+    slowed = [arm.name for arm in study.arms if not arm.weighting.needs_gram]
+    if study.evaluation.gradients and 0 < len(slowed) < len(study.arms):
+        rule = f"takes a backward pass per term also where the weighting needs one ({', '.join(slowed)})"
+        yield Detail(path="evaluation.gradients", message=f"{rule}: the training times of these arms are not their own")

@@ -19,6 +19,7 @@ from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck, Multitask
 from service.contract.methods.weightings import Blending, Fixed, Mib
 from service.contract.metrics import BOTTLENECK_METRICS, CALIBRATIONS, COMMON_METRICS, I_XZ
+from service.contract.metrics.gradients import gradient_metrics
 from service.contract.study.study import Evaluation
 from workers import problems
 from workers.data import DataSet, load
@@ -182,7 +183,8 @@ def test_metrics_are_those_of_the_contract_and_evaluated_when_asked(cohorts: Any
     for r in reports:
         expected = METRICS | HELD_OUT if r.epoch in (2, 4, 5) else METRICS - EVALUATED
         expected = expected | CALIBRATED if r.final else expected
-        assert all(set(metrics) == expected for metrics in r.metrics.values())
+        assert set(r.metrics["a"]) == expected
+        assert set(r.metrics["b"]) == expected | set(gradient_metrics(("pred", "info"))), "which it compares anyway"
     assert reports[0].metrics["a"]["weight_info"] == pytest.approx(1e-2)
 
 
