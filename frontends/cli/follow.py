@@ -109,4 +109,6 @@ def summarise(study: Study, state: Answer, as_json: bool) -> int:
         out.print(comparison_table(comparison))
         out.print(Text(objectives_line(comparison), style="dim"))
         out.print(Text(comparison["verdict"], style="bold"))
+        if comparison["gradients"]:
+            out.print(Text(comparison["gradients"]))
     return 0 if state["state"] == "finished" else 1

@@ -11,11 +11,13 @@ from service.analysis.candidates import candidates, chooser, objectives, placed,
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.fronts import Axis, Point, turned
+from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
 from service.analysis.truth import exact_curve
 from service.analysis.verdict import identical_words, rival_words, verdict
+from service.analysis.watched import gradients_words, watched_arms
 from service.contract.methods.weightings import BY_HAND
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
@@ -36,6 +38,7 @@ class ArmCompared(NamedTuple):
     training_seconds: float  # of all its trials
     trained_trials: int  # that have ended
     cost: CostCurve
+    gradients: Angles | None  # where they were watched
 
     @property
     def name(self) -> str:
@@ -55,6 +58,8 @@ class Comparison(NamedTuple):
     arms: list[ArmCompared]
     pairs: list[Pair]
     identical: list[list[str]]  # arms that did the same in every seed
+
+    gradients: str | None  # whether those of the terms conflict, in a sentence; none where they were not watched
 
     words: dict[str, str]  # of each pair, by its arm: what is shown, in a sentence
 
@@ -91,6 +96,7 @@ def _compare(view: View) -> Comparison:
         )
         for pair in pairs
     ]
+    watched = {angles.arms[0]: angles for angles in watched_arms(view)}
     awaited = study.baseline if baseline is None else None
     said = verdict(results, rivals, axes, seconds, view.state.is_ended(), awaited) if view.alike else DIFFERENT
     return Comparison(
@@ -110,11 +116,13 @@ def _compare(view: View) -> Comparison:
                 training_seconds=seconds[result.name],
                 trained_trials=len(spent[result.name]),
                 cost=curves[result.name],
+                gradients=watched.get(result.name),
             )
             for result in results
         ],
         pairs=pairs,
         identical=identical,
+        gradients=gradients_words(view),
         words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
     )
 

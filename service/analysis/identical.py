@@ -1,4 +1,4 @@
-"""Arms that did the same: equal in every seed and metric but time."""
+"""Arms that did the same: equal in every seed and metric but time and the watched gradients."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from service.contract.metrics import Kind, metric
 # Two ways to compute one update differ by rounding, which training makes larger: ARML with one auxiliary and uniform
 # differed by up to 2e-5 after 20 epochs on digits. Seeds differ by far more.
 SAME = 1e-3
+
+# Of two arms that do the same, one may cost more, and only one need have its gradients watched.
+BESIDE = (Kind.TIME, Kind.COSINE, Kind.LENGTH)
 
 Reported = dict[str, float | None]
 
@@ -30,7 +33,7 @@ def identical_arms(trials: Sequence[Trial], arms: Collection[str]) -> list[list[
 
 def _measured(metrics: Reported) -> Reported:
     rows = {name: metric(name) for name in metrics}
-    return {name: value for name, value in metrics.items() if (row := rows[name]) is None or row.kind is not Kind.TIME}
+    return {name: value for name, value in metrics.items() if (row := rows[name]) is None or row.kind not in BESIDE}
 
 
 def _alike(one: list[tuple[int, Reported]], other: list[tuple[int, Reported]]) -> bool:

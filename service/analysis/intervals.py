@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.contract.metrics import ERROR, Kind, metric
+from service.contract.wording.numbers import spread
 
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 
@@ -39,6 +40,15 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
     half_width = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n))
     return Interval(mean, half_width, n, low, high)
+
+
+def interval_words(interval: Interval) -> str:
+    """`0.912 ± 0.011 over 3 seeds`; `0.901 and 0.923, two seeds`."""
+    mean, half, seeds, low, high = interval
+    if mean is None:
+        return ""
+    few = {1: ", one seed", 2: ", two seeds"}
+    return spread(mean, half, low, high) + few.get(seeds, f" over {seeds} seeds")
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:

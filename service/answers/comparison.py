@@ -5,6 +5,8 @@ from __future__ import annotations
 from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
+from service.analysis.gradient_angles import Angles
+from service.analysis.gradient_words import conflict_words
 from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace, Spread
 from service.analysis.place_words import STANDINGS
@@ -16,6 +18,7 @@ from service.contract.wire.answers.comparison import (
     ComparisonAnswer,
     CostSoFar,
     CostToReach,
+    GradientsOfTerms,
     HypervolumeOverSeeds,
     ObjectiveAxis,
     OverSeeds,
@@ -64,6 +67,13 @@ def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
     )
 
 
+def _gradients(angles: Angles | None) -> GradientsOfTerms | None:
+    if angles is None:
+        return None
+    cosine, words = _over_seeds(angles.cosine), conflict_words(angles)
+    return GradientsOfTerms(cosine=cosine, negative=angles.negative, ratio=angles.ratio, words=words)
+
+
 def _arm(arm: ArmCompared, index: int) -> ComparedArm:
     result, place = arm.result, arm.place.place
     colour, symbol = arm_style(index)
@@ -94,6 +104,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         training_seconds=arm.training_seconds,
         trained_trials=arm.trained_trials,
         cost=CostSoFar(**arm.cost._asdict()),
+        gradients=_gradients(arm.gradients),
     )
 
 
@@ -110,6 +121,7 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in worst_lights(view).items()},
         baseline=comparison.baseline,
         verdict=comparison.verdict,
+        gradients=comparison.gradients,
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],
         pairs=[_pair(pair, places[pair.arm], comparison.words[pair.arm]) for pair in comparison.pairs],
     )

@@ -46,7 +46,8 @@ def _figure_section(name: str, figure: DrawnFigure) -> str:
         if figure.empty is None
         else f'<div class="plot empty muted">{escape(figure.empty)}</div>'
     )
-    caption = f"<h3>{escape(figure.title)}</h3><p class='muted'>{escape(figure.subtitle)}</p>"
+    finding = f"<p>{escape(figure.finding)}</p>" if figure.finding else ""
+    caption = f"<h3>{escape(figure.title)}</h3>{finding}<p class='muted'>{escape(figure.subtitle)}</p>"
     return f"<figure><figcaption>{caption}</figcaption>{box}</figure>"
 
 

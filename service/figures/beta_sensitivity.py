@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from service.analysis import Axis, Interval, mean_interval
 from service.analysis.candidates import chooser, metric_axis
+from service.analysis.intervals import interval_words
 from service.contract.methods.searches import OptunaSearch
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
@@ -21,7 +22,6 @@ from service.figures.drawing.bands import (
     bounds_of,
     drawn_of_seeds,
     ends,
-    interval_words,
     legend_rank,
     ribbon,
 )

@@ -88,9 +88,10 @@ class Figure(NamedTuple):
         plotly = self.drawn(asked)
         words: dict[str, str] = plotly["layout"].get("meta", {})
         subtitle = words.get("subtitle", "")
-        summary = f"{self.title}. {words.get('summary') or subtitle}"
+        finding = words.get("finding", "")
+        summary = f"{self.title}. {words.get('summary') or finding or subtitle}"
         empty = words.get("empty") or NOTHING if is_empty(plotly) else None
-        return DrawnFigure(self.title, subtitle, summary, empty, plotly["layout"].get("height"), plotly)
+        return DrawnFigure(self.title, subtitle, summary, empty, plotly["layout"].get("height"), plotly, finding)
 
     def entry(self) -> FigureEntry:
         return FigureEntry(name=self.name, title=self.title, doc=self.doc, group=self.group)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from service.analysis import LEAST_SEEDS, Interval, mean_interval
+from service.analysis.intervals import interval_words
 from service.contract.metrics import ACCURACY, GAP, I_XZ
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
 from service.figures.drawing import rows
-from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, interval_words, legend_rank
+from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, legend_rank
 from service.figures.drawing.configurations import Best, best_note, best_of, configurations, final_value, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import TRUTH_COLOUR, axis_layout, layout, short, title_of

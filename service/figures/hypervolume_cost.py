@@ -8,11 +8,12 @@ from typing import NamedTuple
 from service.analysis import Interval, mean_interval
 from service.analysis.compared import ArmCompared, compared
 from service.analysis.cost import CostCurve
+from service.analysis.intervals import interval_words
 from service.contract.metrics import SECONDS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import duration, number, plural, setting
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import bars, drawn_of_seeds, interval_words
+from service.figures.drawing.bands import bars, drawn_of_seeds
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import LOG_WHEN_RATIO, TRUTH_COLOUR, layout, short

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from service.analysis import LEAST_SEEDS
+from service.analysis.intervals import interval_words
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import bars, bounds_of, interval_words
+from service.figures.drawing.bands import bars, bounds_of
 from service.figures.drawing.hover import hover
 from service.figures.drawing.information_bound import bound_layout, bound_of, bound_traces
 from service.figures.drawing.information_paths import (

@@ -9,11 +9,18 @@ from service.contract.metrics import on_training_split
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.bands import bounds_of
 from service.figures.drawing.choices import chosen_metric, measured, metric_control, one_of
 from service.figures.drawing.configurations import best_of
 from service.figures.drawing.hover import hover
-from service.figures.drawing.over_epochs import ArmPaths, Band, PathsData, band_of, path_of, paths_data, spread_words
+from service.figures.drawing.over_epochs import (
+    ArmPaths,
+    Band,
+    PathsData,
+    band_of,
+    paths_data,
+    spread_words,
+    within_bounds,
+)
 from service.figures.drawing.small_plots import draw_paths
 from service.figures.drawing.style import title_of
 from service.figures.figure import Asked, Control, Figure
@@ -38,7 +45,7 @@ def _best_paths(view: View, metric: str) -> tuple[PathsData, dict[str, list[str]
     for arm in view.study.arms:
         best = best_of(view, arm.name, metric, goal)
         trials[arm.name] = [trial for trial in best.trials if view.trials[trial].reports]
-        band = band_of([path_of(view.trials[trial], metric) for trial in trials[arm.name]], "interval")
+        band = band_of([view.trials[trial].path(metric) for trial in trials[arm.name]], "interval")
         arms.append(ArmPaths(arm.name, "interval", len(trials[arm.name]), {metric: band} if band.epochs else {}))
         chosen = chosen or best.of > 1
     return PathsData([metric], 0, arms), trials, chosen
@@ -57,7 +64,7 @@ def curves_data(view: View, x: str | None, y: str | None) -> CurvesData:
         data, trials, chosen = _best_paths(view, metric)
         if beside in view.metrics:
             bands = {
-                arm: band_of([path_of(view.trials[i], beside) for i in ids], "interval") for arm, ids in trials.items()
+                arm: band_of([view.trials[i].path(beside) for i in ids], "interval") for arm, ids in trials.items()
             }
             train = {arm: band for arm, band in bands.items() if band.epochs}
     return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every)
@@ -84,20 +91,6 @@ def _train_traces(data: CurvesData) -> list[Trace]:
     ]
 
 
-def _within_bounds(data: PathsData) -> PathsData:
-    """Intervals no wider than the metric can be."""
-
-    def clipped(metric: str, band: Band) -> Band:
-        low, high = bounds_of(metric)
-        return band._replace(
-            low=[None if end is None else max(low, end) for end in band.low],
-            high=[None if end is None else min(high, end) for end in band.high],
-        )
-
-    arms = [arm._replace(bands={m: clipped(m, band) for m, band in arm.bands.items()}) for arm in data.arms]
-    return data._replace(arms=arms)
-
-
 def _summary(data: CurvesData) -> str:
     lasts = [(arm.name, arm.bands[data.metric]) for arm in data.test.arms if data.metric in arm.bands]
     words = [f"{name} {number(band.middle[-1])} at epoch {band.epochs[-1]}" for name, band in lasts]
@@ -111,7 +104,7 @@ def draw_curves(data: CurvesData, revision: str) -> PlotlyFigure:
         "dashed: training split" if data.train else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
     ]
-    drawn = draw_paths(_within_bounds(data.test), {}, title_of(data.metric), " · ".join(filter(None, parts)), revision)
+    drawn = draw_paths(within_bounds(data.test), {}, title_of(data.metric), " · ".join(filter(None, parts)), revision)
     y = drawn["layout"]["yaxis"]
     y["domain"] = [0, 1]  # one plot needs no heading
     y.pop("rangemode", None)  # what matters of an accuracy is often its last tenth

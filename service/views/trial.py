@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.study import outcomes
@@ -36,6 +37,13 @@ class TrialView:
     @property
     def counts_for_front(self) -> bool:
         return bool(self.metrics) and self.state is not TrialState.FAILED and not self.collapsed
+
+    def path(self, metric: str) -> dict[int, float]:
+        """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
+        told = ((report.get(EPOCH), report.get(metric)) for report in self.reports)
+        return {
+            int(epoch): value for epoch, value in told if epoch is not None and value is not None and isfinite(value)
+        }
 
     def keep_log(self, lines: list[str] | None) -> None:
         if lines:

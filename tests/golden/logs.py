@@ -18,7 +18,7 @@ BOTTLENECK: dict[str, Any] = {
     "model": {"name": "mlp", "widths": [16], "latent": 4},
     "training": {"epochs": 3, "batch_size": 256, "balance": {"mode": "partial"}},
     "seeds": [0, 1, 2],
-    "evaluation": {"attacks": [{"name": "pgd", "epsilon": 0.03}], "estimators": ["infonce"]},
+    "evaluation": {"attacks": [{"name": "pgd", "epsilon": 0.03}], "estimators": ["infonce"], "gradients": True},
     "arms": [
         {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.01, 0.1]}}},
         {"name": "MIB", "weighting": {"name": "mib"}},
@@ -92,6 +92,8 @@ def _attacked(i: int, epoch: int) -> Metrics:
     found = _bits(i, epoch)
     found |= {"i_xz_infonce_bits": min(8.0, (found["i_xz_bits"] or 0.0) / 2), "estimator_samples": 360}
     found |= {"balance_hidden-1": 0.4 / epoch}
+    found |= {"gradient_norm_pred": 0.5 / epoch, "gradient_norm_info": 2.0 + 0.1 * i}
+    found |= {"cosine_pred_info": (-0.45 if epoch == 1 else -0.02) + 0.01 * i}
     if epoch == 3:
         found |= calibrated("i_xz_bits", 16.0, 0.14, 0.19) | calibrated("i_xz_infonce_bits", 8.0, -1.3, 1.35)
         found |= {"robust_pgd": 0.5 * (found["accuracy"] or 0.0), "robust_images": 360}

@@ -13,7 +13,7 @@ const DEEP_BAR = [["zoom3d", "tableRotation", "resetCameraDefault3d"]];
 const WITHOUT_BAR = ["parcoords"];
 
 function summary(title, figure) {
-  const { subtitle = "", summary: said } = figure.layout.meta ?? {};
+  const { subtitle = "", finding, summary: said = finding } = figure.layout.meta ?? {};
   const counts = new Map();
   for (const trace of figure.data) {
     if (trace.customdata) counts.set(trace.name, (counts.get(trace.name) ?? 0) + trace.customdata.length);
@@ -62,6 +62,7 @@ export class FigurePanel {
     /** @type {(() => void) | null} */
     this.unsketch = null;
     this.listens = false;
+    this.finding = h("p", { class: "finding", hidden: true });
     this.subtitle = h("p", { class: "subtitle muted" });
     const plot = h("div", { class: "plot", role: "figure", "aria-label": title });
     this.plot = /** @type {PlotElement} */ (plot); // once plotly has drawn on it
@@ -72,6 +73,7 @@ export class FigurePanel {
       "section",
       { class: "panel", "data-figure": name },
       h("div", { class: "panel-head" }, h("h2", {}, title), ...controls, save),
+      this.finding,
       this.subtitle,
       this.box,
     );
@@ -100,6 +102,8 @@ export class FigurePanel {
     if (!this.figure || this.element.closest("[hidden]")) return;
     const { data, layout } = this.figure;
     const empty = isEmpty(data);
+    setText(this.finding, layout.meta?.finding ?? "");
+    this.finding.hidden = !layout.meta?.finding;
     setText(this.subtitle, layout.meta?.subtitle ?? "");
     setAttr(this.subtitle, "title", layout.meta?.subtitle);
     if (layout.meta?.height) this.box.style.setProperty("--needs", `${layout.meta.height}px`);

@@ -14,7 +14,7 @@ interface Metric {
   kind:
     | "epoch" | "time" | "count" | "error" | "calibration" | "loss"
     | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
-    | "gap" | "imbalance" | "distance" | "objective";
+    | "gap" | "imbalance" | "cosine" | "length" | "distance" | "objective";
   integer: boolean;
   training_of: string | null;
   validation_of: string | null;
@@ -160,6 +160,7 @@ interface Comparison {
   lights: Record<string, MetricLight>;
   baseline: string | null;
   verdict: string;
+  gradients: string | null;
   arms: ComparedArm[];
   pairs: Pair[];
 }

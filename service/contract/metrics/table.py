@@ -50,7 +50,9 @@ def _cosine(first: str, second: str) -> Metric:
 
 def _gradient_norm(term: str) -> Metric:
     doc = f"length of the gradient of {term} over the encoder, before any weight: mean over the epoch's batches"
-    return Metric(GRADIENT_NORM.of(term), f"gradient of {term}, length", "", "minimize", None, doc, Kind.LENGTH, low=0.0)
+    return Metric(
+        GRADIENT_NORM.of(term), f"gradient of {term}, length", "", "minimize", None, doc, Kind.LENGTH, low=0.0
+    )
 
 
 def _task_accuracy(task: str) -> Metric:

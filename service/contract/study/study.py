@@ -21,8 +21,8 @@ from service.contract.metrics import (
     COSINE,
     ESTIMATE,
     ESTIMATOR_SAMPLES,
-    METRICS,
     GRADIENT_NORM,
+    METRICS,
     ROBUST,
     ROBUST_IMAGES,
     VALIDATION,
@@ -144,8 +144,8 @@ class Evaluation(Strict):
     )
     gradients: bool = Field(
         False,
-        description=f"report {COSINE.name} and {GRADIENT_NORM.name} of every trial. Weightings that compare gradients do "
-        "so anyway; any other then takes a backward pass per term instead of one: on digits 1.5 to 1.9 times the "
+        description=f"report {COSINE.name} and {GRADIENT_NORM.name} of every trial. Weightings that compare gradients "
+        "do so anyway; any other then takes a backward pass per term instead of one: on digits 1.5 to 1.9 times the "
         "training time with two terms, 1.9 to 3.3 times with five. The update is the same",
     )
     checkpoints: bool = Field(True, description="keep the trained weights of every trial with the service")

@@ -24,3 +24,4 @@ class DrawnFigure(NamedTuple):
     empty: str | None  # what it means that there is nothing to see; none: there is something
     height: float | None  # in pixels; none: that of all others
     plotly: PlotlyFigure
+    finding: str = ""  # the same where it is to be read above the figure

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from service.analysis import Interval
 from service.contract.metrics import described
 from service.contract.wire.plotly import Trace
-from service.contract.wording.numbers import spread
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import short
@@ -46,15 +45,6 @@ def bars(intervals: Sequence[Interval], bounds: Bounds, colour: str, thickness: 
     if not any(above) and not any(below):
         return {"visible": False}
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **width}
-
-
-def interval_words(interval: Interval) -> str:
-    """`0.912 ± 0.011 over 3 seeds`; `0.901 and 0.923, two seeds`."""
-    mean, half, seeds, low, high = interval
-    if mean is None:
-        return ""
-    few = {1: ", one seed", 2: ", two seeds"}
-    return spread(mean, half, low, high) + few.get(seeds, f" over {seeds} seeds")
 
 
 def drawn_of_seeds(seeds: int) -> str:

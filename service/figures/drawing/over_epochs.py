@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from service.analysis import mean_interval
-from service.contract.metrics import EPOCH
 from service.contract.wording.numbers import plural
-from service.figures.drawing.bands import UNBOUNDED, drawn_of_seeds, ends
-from service.figures.drawing.configurations import configurations, finite
+from service.figures.drawing.bands import UNBOUNDED, bounds_of, drawn_of_seeds, ends
+from service.figures.drawing.configurations import configurations
 from service.figures.drawing.style import short
 from service.views.trial import TrialView
 from service.views.view import View
@@ -69,14 +68,13 @@ def band_of(paths: Sequence[dict[int, float]], spread: Literal["interval", "rang
     return band
 
 
-def path_of(trial: TrialView, metric: str) -> dict[int, float]:
-    """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
-    steps = ((report.get(EPOCH), report.get(metric)) for report in trial.reports)
-    return {int(epoch): value for epoch, value in steps if finite(epoch) and finite(value)}
+def paths_data(
+    view: View, metrics: Sequence[str], path: Callable[[TrialView, str], dict[int, float]] = TrialView.path
+) -> PathsData:
+    """These metrics of the study over epochs, the first few of them; a failed trial keeps the path it had.
 
-
-def paths_data(view: View, metrics: Sequence[str]) -> PathsData:
-    """These metrics of the study over epochs, the first few of them; a failed trial keeps the path it had."""
+    `path` reads what is no metric of a trial, but made of some.
+    """
     shown = list(metrics[:MOST_PLOTS])
     arms = []
     for arm in view.study.arms:
@@ -84,10 +82,24 @@ def paths_data(view: View, metrics: Sequence[str]) -> PathsData:
         groups = [group for group in groups if group]
         spread: Literal["interval", "range"] = "interval" if len(groups) <= 1 else "range"
         trials = [trial for group in groups for trial in group]
-        all_bands = {metric: band_of([path_of(t, metric) for t in trials], spread) for metric in shown if trials}
+        all_bands = {metric: band_of([path(t, metric) for t in trials], spread) for metric in shown if trials}
         bands = {metric: band for metric, band in all_bands.items() if band.epochs}
         arms.append(ArmPaths(arm.name, spread, len(trials), bands))
     return PathsData(shown, len(metrics) - len(shown), arms)
+
+
+def within_bounds(data: PathsData) -> PathsData:
+    """Intervals no wider than the metric can be."""
+
+    def clipped(metric: str, band: Band) -> Band:
+        low, high = bounds_of(metric)
+        return band._replace(
+            low=[None if end is None else max(low, end) for end in band.low],
+            high=[None if end is None else min(high, end) for end in band.high],
+        )
+
+    arms = [arm._replace(bands={m: clipped(m, band) for m, band in arm.bands.items()}) for arm in data.arms]
+    return data._replace(arms=arms)
 
 
 def spread_words(data: PathsData) -> str:

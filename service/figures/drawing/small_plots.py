@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 
 from service.analysis import LEAST_SEEDS
 from service.contract.metrics import EPOCH, described
@@ -14,40 +15,50 @@ from service.figures.drawing.over_epochs import ArmPaths, Band, PathsData
 from service.figures.drawing.style import LOG_WHEN_RATIO, layout
 
 MANY_ARMS = 6
+LOG_DECADES = math.log10(LOG_WHEN_RATIO)  # from which powers of ten are ticks enough
 BESIDE = 0.18  # of the epochs: how far the bars of many arms reach beyond the last
 COLUMN_GAP, HEADING = 0.1, 0.08  # of the whole width and height
 
 
-def _axes(count: int, place: int, title: str, decades: float) -> tuple[Layout, Layout]:
-    """Axes of the plot at this place: up to three above each other, else in two columns."""
+def _axes(count: int, place: int, title: str, decades: float | None) -> tuple[Layout, Layout]:
+    """Axes of the plot at this place: up to three above each other, else in two columns. Logarithmic over decades."""
     columns = 1 if count <= 3 else 2
     rows = -(-count // columns)
     row, column = divmod(place, columns)
     wide = (1 - COLUMN_GAP * (columns - 1)) / columns
     left, top = column * (wide + COLUMN_GAP), 1 - row / rows
-    number = _number(place)
+    number = axis_number(place)
     lowest = place + columns >= count
     x = {"title": {"text": described(EPOCH).label if lowest else ""}, "showticklabels": lowest, "zeroline": False}
     y = {"title": {"text": "" if column else title}, "nticks": 5, "zeroline": False, "automargin": True}
     x |= {"domain": [left, left + wide], "anchor": f"y{number}", **({"matches": "x"} if place else {})}
     y |= {"domain": [top - 1 / rows, top - HEADING], "anchor": f"x{number}"}
-    log = {"type": "log", "dtick": math.ceil(decades / 4), "exponentformat": "power"}
-    return x, y | (log if decades else {"rangemode": "tozero"})
+    if decades is None:
+        return x, y | {"rangemode": "tozero"}
+    return x, y | {"type": "log", "dtick": _log_ticks(decades), "exponentformat": "power"}
 
 
-def _decades(data: PathsData, metric: str) -> float:
-    """How many powers of ten the plot spans if that asks for a log axis, else 0; an interval is no reason for one."""
+def _log_ticks(decades: float) -> int | str:
+    """Ticks at powers of ten, of many at some of them; where there are few, at 2 and 5 too, or at every digit."""
+    if decades >= LOG_DECADES:
+        return math.ceil(decades / 4)
+    return "D2" if decades >= 1 else "D1"
+
+
+def _decades(data: PathsData, metric: str, is_log: bool) -> float | None:
+    """How many powers of ten the plot spans if that asks for a log axis, or it has one; an interval is no reason."""
     values: list[float] = []
     for arm in data.arms:
         if metric in arm.bands:
             band = arm.bands[metric]
             ends = (*band.low, *band.high) if arm.spread == "range" else ()
             values += [*band.middle, *(end for end in ends if end is not None)]
-    is_log = bool(values) and min(values) > 0 and max(values) / min(values) > LOG_WHEN_RATIO
-    return math.log10(max(values) / min(values)) if is_log else 0.0
+    if not values or min(values) <= 0 or not (is_log or max(values) / min(values) > LOG_WHEN_RATIO):
+        return None
+    return math.log10(max(values) / min(values))
 
 
-def _number(place: int) -> str:
+def axis_number(place: int) -> str:
     """Plotly's names: x, x2, x3."""
     return str(place + 1) if place else ""
 
@@ -102,17 +113,28 @@ def _traces(arm: ArmPaths, index: int, metric: str, beside: float, floor: float)
     return drawn
 
 
-def draw_paths(data: PathsData, names: dict[str, str], axis: str, subtitle: str, revision: str) -> PlotlyFigure:
-    """One small plot per metric above the other, at most three to a column; `names` are their headings."""
+def draw_paths(
+    data: PathsData,
+    names: Mapping[str, str],
+    axis: str | Mapping[str, str],
+    subtitle: str,
+    revision: str,
+    logs: Collection[str] = (),
+) -> PlotlyFigure:
+    """One small plot per metric above the other, at most three to a column; `names` are their headings.
+
+    `axis` is the title of every vertical axis, or of each; those of `logs` are logarithmic in any case.
+    """
     traces: list[Trace] = []
     notes: list[Layout] = []
     drawing = layout({}, {}, ("bars: last epoch · " if len(data.arms) > MANY_ARMS else "") + subtitle, revision)
     in_legend: set[str] = set()
     beside = BESIDE / len(data.arms) if len(data.arms) > MANY_ARMS else 0.0
     for place, metric in enumerate(data.metrics or [""]):
-        number = _number(place)
-        decades = _decades(data, metric)
-        x, y = _axes(len(data.metrics) or 1, place, axis, decades)
+        number = axis_number(place)
+        decades = _decades(data, metric, metric in logs)
+        title = axis if isinstance(axis, str) else axis[metric]
+        x, y = _axes(len(data.metrics) or 1, place, title, decades)
         drawing |= {f"xaxis{number}": x, f"yaxis{number}": y}
         where = {"x": x["domain"][0], "y": y["domain"][1], "xref": "paper", "yref": "paper", "showarrow": False}
         notes.append({**where, "xanchor": "left", "yanchor": "bottom", "text": names.get(metric, "")})
@@ -120,7 +142,8 @@ def draw_paths(data: PathsData, names: dict[str, str], axis: str, subtitle: str,
             if metric in arm.bands:
                 common = {"type": "scatter", "name": arm.name, "legendgroup": arm.name, "showlegend": False}
                 common |= {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-                bounded = decades and arm.spread == "interval"  # which may reach below 0, where a log axis has no place
+                # An interval may reach below 0, where a log axis has no place.
+                bounded = decades is not None and arm.spread == "interval"
                 floor = min(arm.bands[metric].middle) / 10 if bounded else -math.inf
                 drawn = _traces(arm, i, metric, beside, floor)
                 drawn[-1]["showlegend"] = arm.name not in in_legend

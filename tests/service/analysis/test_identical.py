@@ -22,6 +22,11 @@ def test_equal_in_every_seed_but_for_time_and_rounding_is_identical() -> None:
     assert identical_arms(trials, ["a", "b", "c"]) == [["a", "b"]], "c differs in one seed"
 
 
+def test_an_arm_may_be_identical_to_one_whose_gradients_are_not_watched() -> None:
+    a = trial("a", 0, loss_pred=1.0)
+    assert identical_arms([a, trial("b", 0, loss_pred=1.0, cosine_pred_info=0.1, gradient_norm_pred=2.0)], ["a", "b"])
+
+
 def test_other_seeds_other_metrics_and_no_trials_are_not_identical() -> None:
     a, b = trial("a", 0, loss_pred=1.0), trial("b", 1, loss_pred=1.0)
     assert identical_arms([a, b], ["a", "b"]) == []

@@ -24,7 +24,6 @@ from workers.training.loop import Cohort, train
 
 CPU = torch.device("cpu")
 DATA = Digits(validation_fraction=0.0, draw="shared", train_fraction=0.3)
-QUICK = {"samples": 1, "every": 99}
 PROBLEMS = [
     Bottleneck(),
     Bottleneck(rate="none"),
@@ -41,7 +40,7 @@ def trial(weighting: Any, name: str = "a", seed: int = 0, problem: Any = None, *
 
 
 def reports(trials: Sequence[PlannedTrial], gradients: bool = False) -> list[EpochReport]:
-    return list(train(trials, DATA, Evaluation(gradients=gradients, **QUICK), CPU))
+    return list(train(trials, DATA, Evaluation(gradients=gradients, samples=1, every=99), CPU))
 
 
 def gram_of(*rows: Sequence[float]) -> Tensor:
@@ -165,9 +164,8 @@ def test_a_member_reports_the_gradients_that_it_reports_alone(gradients: bool) -
 
 def test_a_gradient_is_reported_as_it_is_whatever_a_weighting_makes_of_it() -> None:
     """ARML's halves and averages are its own: at the same parameters all weightings see the same gradients."""
-    one_step = {"epochs": 1, "batch_size": 4096}
     own = (Fixed(beta=0.1), Mib(normalize="l2"), Arml(gram="halves", gradient_average=0.9))
-    found = [reports([trial(w, **one_step)], gradients=True)[0].metrics["a"] for w in own]
+    found = [reports([trial(w, epochs=1, batch_size=4096)], gradients=True)[0].metrics["a"] for w in own]
     names = gradient_metrics(("pred", "info"))
     for other in found[1:]:
         assert {n: other[n] for n in names} == pytest.approx({n: found[0][n] for n in names}, rel=1e-5)
@@ -195,12 +193,18 @@ def test_watching_changes_no_parameter(problem: Any, weighting: Any) -> None:
 
 def backward_passes(monkeypatch: pytest.MonkeyPatch, weighting: Any, watched: bool) -> int:
     cohort = Cohort([trial(weighting)], [data.load(DATA)], CPU, watched)
-    calls: list[int] = []
+    passes = 0
     real = torch.autograd.grad
+
+    def counted(*given: Any, **more: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        return real(*given, **more)
+
     with monkeypatch.context() as patch:
-        patch.setattr(torch.autograd, "grad", lambda *a, **k: calls.append(1) or real(*a, **k))
+        patch.setattr(torch.autograd, "grad", counted)
         cohort.train_epoch(1)
-    return len(calls) // cohort.problem.steps(cohort.split)
+    return passes // cohort.problem.steps(cohort.split)
 
 
 def test_watching_is_free_where_the_gradients_are_compared_anyway(monkeypatch: pytest.MonkeyPatch) -> None:

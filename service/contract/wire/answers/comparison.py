@@ -71,6 +71,21 @@ class CostSoFar(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
+class GradientsOfTerms(Answer):
+    """How the gradients of an arm's terms lie to each other, over its trials that neither failed nor collapsed."""
+
+    cosine: Annotated[OverSeeds, Field(description="mean over epochs; of more than two terms also over all pairs")]
+    negative: Annotated[
+        float, Field(ge=0, le=1, description="share of epochs in which that cosine, mean over seeds, is below 0")
+    ]
+    ratio: Annotated[
+        float | None,
+        Field(description="of two terms: how many times as long the second gradient is, geometric mean"),
+    ]
+    words: Annotated[str, Field(description="whether and when they conflict, as `hardly conflict (…)`")]
+
+
+@dataclass(slots=True, kw_only=True)
 class ComparedArm(ArmLook):
     """One arm beside the others."""
 
@@ -126,6 +141,7 @@ class ComparedArm(ArmLook):
     training_seconds: Annotated[float, Field(description="of all its trials together")]
     trained_trials: Annotated[int, Field(description="those that have ended")]
     cost: Annotated[CostSoFar, Field(description="its hypervolume as its trials ended")]
+    gradients: Annotated[GradientsOfTerms | None, Field(description="of its terms; null where they were not watched")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,5 +227,12 @@ class ComparisonAnswer(Answer):
         str | None, Field(description="the arm that others are measured against; null before any result")
     ]
     verdict: Annotated[str, Field(description="what is shown so far, in a few sentences")]
+    gradients: Annotated[
+        str | None,
+        Field(
+            description="whether the gradients of the terms conflict, and in which epochs, in a sentence; null where "
+            "no arm's were watched"
+        ),
+    ]
     arms: Annotated[list[ComparedArm], Field(description="in the order of the spec")]
     pairs: Annotated[list[ComparedPair], Field(description="every other arm with a result against the baseline")]

@@ -65,3 +65,13 @@ def test_two_views_of_one_quantity_are_no_trade_off(
 )
 def test_two_quantities_are_not_warned_of(problem: dict[str, Any], metrics: tuple[str, str]) -> None:
     assert warned(problem, {"name": "uniform"}, *metrics) == []
+
+
+def test_watching_is_said_to_cost_arms_that_would_not_compare_gradients() -> None:
+    def paths(*weightings: str, gradients: bool = True) -> list[str]:
+        arms = [{"name": name, "weighting": {"name": name}} for name in weightings]
+        study = check_study({"name": "s", "arms": arms, "evaluation": {"gradients": gradients}})
+        return [detail.path for detail in warnings(study)]
+
+    assert paths("uniform", "mib") == ["evaluation.gradients"]
+    assert paths("uniform", "mib", gradients=False) == paths("uniform", "uw") == paths("mib", "mgb") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.analysis import mean_interval
-from service.figures.drawing.over_epochs import MOST_EPOCHS, band_of, path_of, paths_data, spread_words, thinned
+from service.figures.drawing.over_epochs import MOST_EPOCHS, band_of, paths_data, spread_words, thinned
 from tests.service.studies import MANUAL, MIB, bottleneck_of, play, study_of, weights
 
 PATHS = [{1: 0.0, 2: 1.0}, {1: 0.0, 2: 1.0}, {1: 3.0}]
@@ -42,7 +42,7 @@ def test_an_epoch_told_twice_counts_the_second_time() -> None:
     view = bottleneck_of(MIB, seeds=(0,))
     (trial,) = view.trials
     play(view, trial, [{"epoch": 1.0, "accuracy": 0.1}, {"epoch": 2.0}, {"epoch": 1.0, "accuracy": 0.3}])
-    assert path_of(view.trials[trial], "accuracy") == {1: 0.3}
+    assert view.trials[trial].path("accuracy") == {1: 0.3}
 
 
 def test_an_arm_of_one_configuration_spreads_over_seeds_and_a_grid_over_its_range() -> None:

@@ -1,0 +1,86 @@
+"""Does the mean cosine rank studies by what weighting gains? By studies whose gains are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.analysis.rank_correlation import spearman
+from service.analysis.weighting_gains import weighting_gains
+from service.views.fold import StudyView
+from tests.service.studies import event, play, study_of, tell
+
+ARMS = [
+    {"name": "grid", "weighting": {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}},
+    {"name": "uniform", "weighting": {"name": "uniform"}},
+    {"name": "MGB", "weighting": {"name": "mgb"}},
+    {"name": "UW", "weighting": {"name": "uw"}},
+]
+# (accuracy of left, of right): the grid draws the line from (0.5, 0.9) to (0.9, 0.5), uniform lies 0.1 below it
+PLACES: dict[str, list[tuple[float, float]]] = {"grid": [(0.5, 0.9), (0.9, 0.5)], "uniform": [(0.65, 0.65)]}
+Values = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=9)
+
+
+def studied(cosine: float | None, gain: float, validation: Mapping[str, float] | None = None) -> StudyView:
+    """MGB lies at (0.7 + gain)², UW at 0.72; `validation` moves an arm's held-out values."""
+    data = {"name": "overlaid", "validation_fraction": 0.2 if validation is not None else 0.0}
+    view = study_of(*ARMS, seeds=(0, 1, 2), data=data, evaluation={"gradients": True})
+    places = {**PLACES, "MGB": [(0.7 + gain, 0.7 + gain)], "UW": [(0.72, 0.72)]}
+    for trial in view.trials.values():
+        own = places[trial.planned.arm]
+        is_second = trial.planned.arm == "grid" and trial.planned.config["weighting.weights.right"] == 2.0
+        left, right = own[1 if is_second else 0]
+        metrics: dict[str, float | None] = {"accuracy_left": left, "accuracy_right": right, "cosine_left_right": cosine}
+        for name, value in (("accuracy_left", left), ("accuracy_right", right)) if validation is not None else ():
+            metrics[f"validation_{name}"] = value + (validation or {}).get(trial.planned.arm, 0.0)
+        play(view, trial.planned.id, [metrics])
+    tell(view, event("study_finished"))
+    return view
+
+
+def test_a_gain_is_measured_against_the_baseline_and_against_uniform() -> None:
+    (study,) = weighting_gains([studied(-0.2, 0.05)]).studies
+    assert study.cosine.mean == pytest.approx(-0.2) and study.automatic == 2
+    assert study.over_baseline.arm == "MGB" and (study.over_baseline.gain.mean or 0.0) > 0
+    assert study.over_uniform.arm == "MGB"
+    assert study.over_uniform.gain.mean == pytest.approx((0.75 - 0.65) / 0.4), "in units of the accuracies' range"
+    worse = weighting_gains([studied(-0.2, -0.2)]).studies[0].over_uniform
+    assert worse.arm == "UW" and worse.gain.mean == pytest.approx((0.72 - 0.65) / 0.4), "the best there is"
+
+
+def test_the_best_arm_is_chosen_by_validation_and_claimed_on_test() -> None:
+    (study,) = weighting_gains([studied(-0.2, 0.05, {"UW": 0.2})]).studies
+    assert study.over_uniform.arm == study.over_baseline.arm == "UW"
+    assert study.over_uniform.gain.mean == pytest.approx((0.72 - 0.65) / 0.4)
+
+
+def test_studies_are_ranked_by_cosine_and_gain_where_both_are_known() -> None:
+    views = [studied(0.3, 0.03), studied(-0.1, 0.06), studied(-0.5, 0.09), studied(None, 0.2)]
+    ranked = weighting_gains(views)
+    for correlation in (ranked.over_uniform, ranked.over_baseline):
+        assert correlation.rho == pytest.approx(-1) and correlation.n == 3
+    assert ranked.studies[3].cosine.mean is None
+    assert weighting_gains(views[:2]).over_uniform == (None, 2), "two points are always ranked"
+
+
+def test_a_study_without_uniform_weights_or_automatic_ones_has_no_gain() -> None:
+    view = study_of(ARMS[0], seeds=[0])
+    for trial in view.trials:
+        play(view, trial, [{"accuracy_left": 0.5, "accuracy_right": 0.5}])
+    (study,) = weighting_gains([view]).studies
+    assert study.over_baseline.arm is study.over_uniform.arm is None
+
+
+@given(Values)
+def test_the_rank_correlation_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    x, y = zip(*pairs, strict=True)
+    found = spearman([(float(a), float(b)) for a, b in pairs])
+    assert found.n == len(pairs)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert found.rho is None
+    else:
+        assert found.rho == pytest.approx(scipy.stats.spearmanr(x, y).statistic, abs=1e-12)
