@@ -89,7 +89,8 @@ def _chosen(view: View, over: Over) -> Gain:
     choosing = axes
     if chooser(view) == "validation":
         choosing = [axis._replace(metric=axis.chosen_by or axis.metric, chosen_by=None) for axis in axes]
-    seen = {arm: gain.mean for arm, gain in over(placed(view, choosing), choosing).items() if gain.mean is not None}
+    # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
+    seen = {arm: (g.seeds, g.mean) for arm, g in over(placed(view, choosing), choosing).items() if g.mean is not None}
     claimed: Mapping[str, Interval] = over(placed(view, axes), axes)
     best = max(seen, key=lambda arm: seen[arm], default=None)
     return Gain(best, mean_interval([]) if best is None else claimed[best])

@@ -16,6 +16,7 @@ from service.figures.drawing.style import LOG_WHEN_RATIO, layout
 
 MANY_ARMS = 6
 LOG_DECADES = math.log10(LOG_WHEN_RATIO)  # from which powers of ten are ticks enough
+WIDEST_STEP = math.log10(5 / 2)  # between ticks at 1, 2 and 5
 BESIDE = 0.18  # of the epochs: how far the bars of many arms reach beyond the last
 COLUMN_GAP, HEADING = 0.1, 0.08  # of the whole width and height
 
@@ -38,11 +39,11 @@ def _axes(count: int, place: int, title: str, decades: float | None) -> tuple[La
     return x, y | {"type": "log", "dtick": _log_ticks(decades), "exponentformat": "power"}
 
 
-def _log_ticks(decades: float) -> int | str:
-    """Ticks at powers of ten, of many at some of them; where there are few, at 2 and 5 too, or at every digit."""
+def _log_ticks(decades: float) -> int | str | None:
+    """Ticks at powers of ten, of few of them at 2 and 5 too; where even that may be none Plotly finds its own."""
     if decades >= LOG_DECADES:
         return math.ceil(decades / 4)
-    return "D2" if decades >= 1 else "D1"
+    return "D2" if decades >= WIDEST_STEP else None
 
 
 def _decades(data: PathsData, metric: str, is_log: bool) -> float | None:

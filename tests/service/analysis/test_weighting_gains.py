@@ -25,8 +25,11 @@ PLACES: dict[str, list[tuple[float, float]]] = {"grid": [(0.5, 0.9), (0.9, 0.5)]
 Values = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=9)
 
 
-def studied(cosine: float | None, gain: float, validation: Mapping[str, float] | None = None) -> StudyView:
-    """MGB lies at (0.7 + gain)², UW at 0.72; `validation` moves an arm's held-out values."""
+def studied(
+    cosine: float | None, gain: float, validation: Mapping[str, float] | None = None, failed: str = ""
+) -> StudyView:
+    """MGB lies at (0.7 + gain)², UW at 0.72; `validation` moves an arm's held-out values, one arm may have `failed`
+    in all seeds but the first."""
     data = {"name": "overlaid", "validation_fraction": 0.2 if validation is not None else 0.0}
     view = study_of(*ARMS, seeds=(0, 1, 2), data=data, evaluation={"gradients": True})
     places = {**PLACES, "MGB": [(0.7 + gain, 0.7 + gain)], "UW": [(0.72, 0.72)]}
@@ -37,7 +40,8 @@ def studied(cosine: float | None, gain: float, validation: Mapping[str, float] |
         metrics: dict[str, float | None] = {"accuracy_left": left, "accuracy_right": right, "cosine_left_right": cosine}
         for name, value in (("accuracy_left", left), ("accuracy_right", right)) if validation is not None else ():
             metrics[f"validation_{name}"] = value + (validation or {}).get(trial.planned.arm, 0.0)
-        play(view, trial.planned.id, [metrics])
+        fails = trial.planned.arm == failed and trial.planned.seed > 0
+        play(view, trial.planned.id, [metrics], end="trial_failed" if fails else "trial_finished")
     tell(view, event("study_finished"))
     return view
 
@@ -56,6 +60,11 @@ def test_the_best_arm_is_chosen_by_validation_and_claimed_on_test() -> None:
     (study,) = weighting_gains([studied(-0.2, 0.05, {"UW": 0.2})]).studies
     assert study.over_uniform.arm == study.over_baseline.arm == "UW"
     assert study.over_uniform.gain.mean == pytest.approx((0.72 - 0.65) / 0.4)
+
+
+def test_one_lucky_seed_is_not_chosen_over_a_mean_of_three() -> None:
+    (study,) = weighting_gains([studied(-0.2, 0.2, failed="MGB")]).studies
+    assert study.over_uniform.arm == study.over_baseline.arm == "UW"
 
 
 def test_studies_are_ranked_by_cosine_and_gain_where_both_are_known() -> None:

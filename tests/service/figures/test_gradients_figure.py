@@ -56,11 +56,13 @@ def test_an_interval_is_drawn_no_wider_than_a_cosine_can_be() -> None:
     assert (band.low, band.high) == ([-1], [1])
 
 
-@pytest.mark.parametrize(("ratios", "step"), [((3.0, 4.0), "D1"), ((1.0, 15.0), "D2"), ((1.0, 50.0), 1)])
-def test_a_ratio_has_ticks_however_little_it_spans(ratios: tuple[float, float], step: str | int) -> None:
+@pytest.mark.parametrize(("ratios", "step"), [((3.0, 4.0), None), ((0.7, 3.5), "D2"), ((1.0, 50.0), 1)])
+def test_a_ratio_that_spans_little_is_not_ticked_at_powers_of_ten_alone(
+    ratios: tuple[float, float], step: int | str | None
+) -> None:
     view = bottleneck_of(MIB, seeds=[0])
     play(view, next(iter(view.trials)), [gradients(0.0, 1.0, ratio) for ratio in ratios])
-    assert figure(Asked(view))["layout"]["yaxis2"]["dtick"] == step
+    assert figure(Asked(view))["layout"]["yaxis2"].get("dtick") == step
 
 
 def test_what_has_no_angle_or_no_length_leaves_a_gap() -> None:
