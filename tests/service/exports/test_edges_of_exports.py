@@ -145,6 +145,14 @@ def test_a_figures_summary_is_read_aloud() -> None:
     assert 'id="figure-f" role="figure" aria-label="Title. a &quot;finding&quot;"></div>' in text
 
 
+def test_what_a_figure_found_is_written_above_it() -> None:
+    figure = DrawnFigure("Title", "sub", "", None, None, {"data": [], "layout": {}}, "a < b conflict.")
+    plain = figure._replace(finding="")
+    written = "<h3>Title</h3><p>a &lt; b conflict.</p><p class='muted'>sub</p>"
+    assert written in report(study_of(), {"f": figure}, "")
+    assert "<h3>Title</h3><p class='muted'>sub</p>" in report(study_of(), {"f": plain}, "")
+
+
 # File names
 
 
