@@ -92,27 +92,29 @@ def test_a_refusal_stands_where_the_figure_would_and_a_loss_is_passed_on(stage: 
 
 
 def test_a_figure_says_what_it_shows_and_what_it_waits_for(stage: Page) -> None:
-    script = """const layout = { xaxis: {}, yaxis: { ticktext: ["a"] }, meta: { subtitle: "mean of 3", finding: "they conflict", empty: "" } };
+    script = """const layout = { xaxis: {}, yaxis: { ticktext: ["a"] }, meta: { subtitle: "mean of 3", empty: "" } };
       const points = [{ name: "a &lt;b&gt;", x: [1, 2], y: [1, 2], customdata: ["t1", "t2"] },
         { name: "a &lt;b&gt;", x: [3], y: [3], customdata: ["t3"] }, { name: "line", x: [1], y: [1] }];
-      const seen = [];
+      const [seen, findings] = [[], []];
       for (const [data, meta] of [[points, {}], [points, { summary: "said so" }], [[{ x: [null] }], {}],
-          [[], { empty: "Waits for attacks." }]]) {
+          [[], { empty: "Waits for attacks." }], [points, { finding: "They conflict." }]]) {
         stage.answers["/f"] = { data, layout: { ...layout, meta: { ...layout.meta, ...meta } } };
         await panel.refresh();
         const { xaxis, yaxis } = panel.plot.layout;
         const ticks = [xaxis, yaxis].map((axis) => axis.showticklabels ?? true);
         seen.push([panel.plot.getAttribute("aria-label"), panel.note.textContent, ticks]);
+        findings.push(panel.finding.hidden ? null : panel.finding.textContent);
       }
-      return [seen, panel.subtitle.textContent, panel.finding.textContent, panel.finding.hidden];"""
-    seen, subtitle, *finding = panel(stage, script)
+      return [seen, panel.subtitle.textContent, findings];"""
+    seen, subtitle, findings = panel(stage, script)
     assert seen == [
         ["Front. a <b>: 3 trials. mean of 3", "", [True, True]],
         ["Front. said so. mean of 3", "", [True, True]],
         ["Front. mean of 3", "Points appear with the first reports.", [False, True]],
         ["Front. mean of 3", "Waits for attacks.", [False, True]],
+        ["Front. They conflict.. mean of 3", "", [True, True]],
     ]
-    assert subtitle == "mean of 3" and finding == ["they conflict", False]
+    assert subtitle == "mean of 3" and findings == [None, None, None, None, "They conflict."]
 
 
 def test_a_figure_in_a_closed_tab_is_drawn_when_the_tab_opens(stage: Page) -> None:
