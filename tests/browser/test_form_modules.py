@@ -149,13 +149,15 @@ def test_a_trial_as_a_study_has_its_arms_own_settings_and_its_own_values(stage: 
         "arms": [
             {"name": "other", "weighting": {"name": "mib"}},
             {
-                **{"name": "a", "problem": {"name": "bottleneck"}, "search": {"name": "optuna", "trials": 9}},
+                **{"name": "a", "problem": {"name": "bottleneck", "rate": {"form": "x", "own": 1}}},
+                "search": {"name": "optuna", "trials": 9},
                 "weighting": {"name": "fixed", "beta": {"grid": [0.1, 1]}, "simplex": 3},
                 **{"training": {"epochs": 7}, "model": {"latent": 4}},
             },
         ],
     }
-    config = {"weighting.beta": 1, "training.learning_rate": 0.01, "weighting.weights.a.b": 2, "seed": 5, "x.y": 1}
+    config = {"weighting.beta": 1, "training.learning_rate": 0.01, "seed": 5, "x.y": 1}
+    config |= {"weighting.weights.a.b": 2, "weighting.weights.c": 3, "problem.rate.form": "kl"}
     script = """async (stage, [spec, trial]) => {
       const { oneTrial } = await load("form/sources");
       return [oneTrial(spec, trial), spec];
@@ -167,8 +169,8 @@ def test_a_trial_as_a_study_has_its_arms_own_settings_and_its_own_values(stage: 
         "model": {"name": "mlp", "latent": 4},
         "arms": [
             {
-                **{"name": "a", "problem": {"name": "bottleneck"}},
-                "weighting": {"name": "fixed", "beta": 1, "weights": {"a.b": 2}},
+                **{"name": "a", "problem": {"name": "bottleneck", "rate": {"form": "kl", "own": 1}}},
+                "weighting": {"name": "fixed", "beta": 1, "weights": {"a.b": 2, "c": 3}},
             }
         ],
     }

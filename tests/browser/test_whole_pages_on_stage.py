@@ -247,6 +247,24 @@ def test_failures_of_all_arms_are_counted_with_a_reason_and_asked_for_once(stage
     assert (once, still, later) == (1, 1, "4 trials failed: no reason was given")
 
 
+def test_a_reason_that_did_not_arrive_is_asked_for_again_and_then_stays(stage: Page) -> None:
+    script = """stage.answers[`${own}/comparison`] = comparison(2);
+      const words = () => at(".failures span").textContent;
+      stage.answers[`${own}/trials`] = new Error("lost");
+      await showStudy(page, "a", () => {});
+      await stage.pass(0);
+      const lost = [words(), at(".failures button").hidden];
+      stage.answers[`${own}/trials`] = { trials: [{ reason: "NaN" }], next: null, total: 1 };
+      await stage.pass(3000);
+      const found = words();
+      argument.last_seq = 9;
+      stage.streams.at(-1).say("report", 9);
+      await stage.pass(5000);
+      return [lost, found, words(), at(".failures button").hidden];"""
+    lost, found, later, hidden = on_study(stage, script, study("a"))
+    assert lost == ["", True] and found == later == "2 trials failed: NaN" and not hidden
+
+
 def test_a_second_figure_stands_beside_a_front_that_is_alone(stage: Page) -> None:
     script = """stage.answers[`${own}/comparison`] = comparison(0);
       await showStudy(page, "a", () => {});

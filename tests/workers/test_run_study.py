@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import tempfile
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +24,8 @@ from workers.run_study import DONE, FAILED, LOST, Work, drive, fetch, job_id, ma
 from workers.sending import study_client
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
+
+LISTEN = run_study._on_sigterm  # the others do without it
 
 SPEC: dict[str, Any] = {
     "name": "s",
@@ -222,6 +230,82 @@ def test_a_study_that_cannot_be_fetched_is_lost_not_failed(status: int, monkeypa
     with StandIn(lambda request: Answer(status)).serving() as service:
         assert drive("s1", service.url, None) == LOST
     assert {request.method for request in service.requests} == {"GET"}
+
+
+class Left(Exception):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture
+def sigterm(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
+    """Send the signal to what listens for it now: what the driver leaves with."""
+    handlers: list[Any] = []
+
+    def leave(code: int) -> None:
+        raise Left(str(code))
+
+    monkeypatch.setattr(run_study, "_on_sigterm", LISTEN)
+    monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.append((number, handler)))
+    monkeypatch.setattr(os, "_exit", leave)
+
+    def send() -> str:
+        number, handler = handlers[-1]
+        assert number == signal.SIGTERM
+        with pytest.raises(Left) as left:
+            handler(number, None)
+        return str(left.value)
+
+    return send
+
+
+def test_a_cancelled_driver_sends_what_it_has_and_leaves_nothing_behind(
+    sigterm: Callable[[], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from workers.on_ray import cluster, driver
+
+    known, folders, codes = Known(SPEC, ["planned"] * 4), [], []
+
+    def run(study_id: str, study: Any, trials: Any, past: Any, reporter: Reporter, deadline: Any, scratch: Path) -> None:
+        (scratch / "study").mkdir()
+        folders.append(scratch)
+        reporter.trial_failed(trials[0].id, "before the signal")
+        codes.append(sigterm())
+        assert not scratch.exists(), "what Tune wrote is gone before the process is"
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cluster, "connected", nullcontext)
+    monkeypatch.setattr(driver, "run", run)
+    with StandIn(known.answer).serving() as service:
+        drive("s1", service.url, None)
+    assert codes == ["143"] and [folder.parent for folder in folders] == [tmp_path]
+    assert [event["reason"] for event in known.events][:1] == ["before the signal"]
+
+
+@pytest.mark.parametrize("error", [None, ValueError("broken")])
+def test_the_scratch_folder_is_gone_however_the_training_ends(
+    error: Exception | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from workers.on_ray import cluster, driver
+
+    def run(*given: Any) -> None:
+        assert given[-1].is_dir() and given[-1].parent == tmp_path
+        if error:
+            raise error
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cluster, "connected", nullcontext)
+    monkeypatch.setattr(driver, "run", run)
+    with StandIn(Known(SPEC, ["planned"] * 4).answer).serving() as service:
+        assert drive("s1", service.url, None) == (FAILED if error else DONE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_driver_that_is_cancelled_before_it_trains_leaves_as_well(
+    sigterm: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes: list[str] = []
+    driven(Known(SPEC, ["planned"] * 4), monkeypatch, lambda *_: codes.append(sigterm()))
+    assert codes == ["143"]
 
 
 def test_the_job_is_rays_own_unless_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import ray
 from ray import tune
 from ray.tune import FailureConfig, RunConfig, Stopper, TuneConfig, Tuner
 
-from service.contract.study.expansion import PlannedTrial, Slot, searched_keys
+from service.contract.study.expansion import PlannedTrial, Slot, expand, searched_keys
 from service.contract.study.outcomes import objective_values
 from service.contract.study.study import Resources, Study
 from service.contract.wire.events import Metrics
@@ -122,5 +122,6 @@ def run(
     ).fit()
     left = len(recorder.open)
     if until.out_of_time and left:
-        return f"time limit of {setting(study.limits.seconds)} s reached, {left} of {len(trials)} trials not trained"
+        seconds, total = setting(study.limits.seconds), len(expand(study))
+        return f"time limit of {seconds} s reached, {left} of {total} trials not trained"
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -76,6 +77,20 @@ def test_full_balance_leaves_a_models_outputs_as_they_were(
     if pairs:
         assert (balance.cost(flats, p) < cost).all()
         assert all((balance.imbalance(pair, p) <= 1e-3).all() for pair in pairs)
+
+
+@pytest.mark.parametrize("worst", [0, 1, 2])
+def test_the_imbalance_of_equally_named_layers_is_that_of_the_least_balanced_one(worst: int) -> None:
+    """All heads call their hidden layers alike; none of them may speak for the others."""
+    sizes = IMAGES._replace(more_heads=(3, 3))
+    model = models.build(Mlp(widths=[7], latent=5, head=[8]), sizes, Seeds([3, 4], CPU))
+    pairs = model.pairs()
+    balance.full(pairs, 2.0)
+    heads = [pair for pair in pairs if pair.name == "head-1"]
+    assert len(heads) == 3
+    heads[worst].out[0][1] *= 9.0  # of the second member alone
+    measured = Schedule(Balance(), pairs, [3, 4], CPU).measure()["balance_head-1"]
+    assert measured[0] < 0.01 and measured[1] == pytest.approx(math.log(9), abs=0.01)
 
 
 def test_a_convolution_is_scaled_as_a_whole() -> None:

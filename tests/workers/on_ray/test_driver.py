@@ -139,6 +139,16 @@ def test_a_study_out_of_time_says_how_much_was_not_trained(tune: Tune, monkeypat
     assert reason == "time limit of 2.5 s reached, 2 of 4 trials not trained" and len(finished) == 2
 
 
+def test_the_trials_of_a_search_count_before_they_are_asked_for(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that an earlier run has trained: the sentence is about the study."""
+    limited = study(GRID, TUNED, limits={"seconds": 2.5}, resources={"cohort": 1})
+    for skip, words in ((0, "7 of 8"), (3, "4 of 8")):
+        clock = iter([99.0, 100.0])
+        monkeypatch.setattr(time, "time", lambda clock=clock: next(clock))
+        reason, finished = run(limited, deadline=100.0, skip=skip)
+        assert reason == f"time limit of 2.5 s reached, {words} trials not trained" and len(finished) == 1
+
+
 def test_a_study_whose_last_trial_ends_with_its_time_is_complete(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([99.0, 100.0])
     monkeypatch.setattr(time, "time", lambda: next(clock))

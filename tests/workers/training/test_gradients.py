@@ -127,6 +127,26 @@ def test_terms_that_miss_the_head_altogether_do_not_fail(setup: Setup, needs_gra
     assert found.encoder.any()
 
 
+class OwnGram(Given):
+    """Its Gram matrix is one that g gᵀ never is."""
+
+    own_gram = True
+
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
+        return -super().gram(g, half)
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_a_weighting_is_handed_its_own_gram_matrix(setup: Setup, halves: bool) -> None:
+    weighting = OwnGram(setup.w, needs_gram=True)
+    weighting.needs_halves = halves
+    gradients.step(setup.model, setup.problem, weighting, setup.batch)
+    assert weighting.seen is not None
+    g = torch.stack([setup.plain(k)[1] for k in range(K)])
+    torch.testing.assert_close(weighting.seen, -g @ g.mT, rtol=1e-5, atol=1e-6)
+    assert (weighting.given[1] is not None) == halves
+
+
 def test_half_of_the_examples_give_their_share_of_each_gradient(setup: Setup) -> None:
     weighting = Given(setup.w, needs_gram=True)
     weighting.needs_halves = True

@@ -235,6 +235,15 @@ def test_averaged_gradients_replace_the_batchs_own_in_the_gram_matrix() -> None:
     assert not torch.allclose(gram[0], g[0] @ g[0].T)
 
 
+def test_halves_stay_halves_beside_members_that_need_none() -> None:
+    mixed = build([Mgda(), Arml(gram="halves"), Arml()], FOUR)
+    g, half = gradients(3, 4), gradients(3, 4, seed=1)
+    gram = mixed.gram(g, half)
+    across = half[1] @ (g - half)[1].T
+    torch.testing.assert_close(gram[1], 2 * (across + across.T))
+    torch.testing.assert_close(gram[[0, 2]], g[[0, 2]] @ g[[0, 2]].mT)
+
+
 def test_averages_find_the_related_auxiliary_under_noise() -> None:
     """The batch's gradients are mostly noise, and the related term's is the longer: only averages see the direction."""
     g = torch.Generator().manual_seed(0)

@@ -44,26 +44,55 @@ def test_the_bound_is_that_of_all_pairs_of_different_points(monkeypatch: pytest.
         torch.testing.assert_close(found, expected)
 
 
-def test_the_critic_does_not_see_the_points_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change the last quarter: the critic stays, the bound does not."""
-    monkeypatch.setattr(mine, "STEPS", 50)
-    critics: list[Tensor] = []
-    measured = mine._bound
-
-    def spy(leaves: list[Tensor], pairs: mine.Pairs, most: int, cap: Tensor | None = None) -> Tensor:
-        if most == mine.SHIFTS:
-            critics.append(torch.cat([leaf.detach().flatten() for leaf in leaves]))
-        return measured(leaves, pairs, most, cap)
-
-    monkeypatch.setattr(mine, "_bound", spy)
-    codes = _codes(3.0)
+def _changed_from(codes: Codes, place: int) -> Codes:
+    """Other pairs from this place on, with the opposite relation."""
     other = codes._replace(x=codes.x.clone(), mean=codes.mean.clone(), noise=codes.noise.clone())
-    other.x[:, 300:] *= 2
-    other.mean[:, 300:] *= -1
-    other.noise[:, 300:] = 0
-    values = [mine.mine(c).item() for c in (codes, other)]
-    torch.testing.assert_close(*critics, rtol=0, atol=0)
-    assert critics[0].any() and values[0] != values[1]
+    other.x[:, place:] *= 2
+    other.mean[:, place:] *= -1
+    other.noise[:, place:] = 0
+    return other
+
+
+class _Looks:
+    """Notes the critic and the cap of each measurement, and how many points each look at the bound had."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, told: float | None = None) -> None:
+        self.critics: list[Tensor] = []
+        self.caps: list[Tensor] = []
+        self.choices: list[Tensor] = []  # the codes that chose the step
+        self._true, self._told = mine._bound, told
+        monkeypatch.setattr(mine, "STEPS", 60)
+        monkeypatch.setattr(mine, "CHECK", 10)
+        monkeypatch.setattr(mine, "_bound", self)
+
+    def __call__(self, leaves: list[Tensor], pairs: mine.Pairs, most: int, cap: Tensor | None = None) -> Tensor:
+        if cap is not None:
+            self.critics.append(torch.cat([leaf.detach().flatten() for leaf in leaves]))
+            self.caps.append(cap)
+        else:
+            self.choices.append(pairs.z)
+            if self._told is not None:
+                return torch.full_like(pairs.z[:, 0, 0], self._told)
+        return self._true(leaves, pairs, most, cap)
+
+
+def test_the_critic_does_not_see_the_points_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change the last quarter: the critic and its cap stay, the bound does not."""
+    looks, codes = _Looks(monkeypatch), _codes(3.0)
+    values = [mine.mine(c).item() for c in (codes, _changed_from(codes, 300))]
+    torch.testing.assert_close(*looks.critics, rtol=0, atol=0)
+    torch.testing.assert_close(*looks.caps, rtol=0, atol=0)
+    assert looks.critics[0].any() and values[0] != values[1]
+
+
+def test_the_points_that_choose_a_step_neither_train_nor_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When all steps are told to be alike, the other points choose nothing: then the first half alone decides."""
+    looks, codes = _Looks(monkeypatch, told=0.5), _codes(3.0)
+    for given in (codes, _changed_from(codes, 200)):
+        mine.mine(given)
+    torch.testing.assert_close(*looks.critics, rtol=0, atol=0)
+    assert not torch.equal(*looks.caps), "the cap is of the quarter that chooses"
+    assert len(looks.choices) == 12 and {z.shape[1] for z in looks.choices} == {100}
 
 
 def test_no_information_gives_no_bound_worth_the_name() -> None:

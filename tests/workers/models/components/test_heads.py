@@ -40,6 +40,21 @@ def test_constants_follow_the_outputs_of_the_first_head_alone(spec: Model) -> No
     assert model.named()["head.constants"].tolist() == [[0.25, -1.0]]
 
 
+@pytest.mark.parametrize("spec", MODELS, ids=lambda spec: spec.name)
+def test_heads_layers_and_members_start_different(spec: Model) -> None:
+    """Equal heads of one code that start alike would stay alike where their terms agree."""
+    sizes = SIZES._replace(more_heads=(3, 3), constants=0)
+    seeds = Seeds([3, 4] if spec.stacks else [3], CPU)
+    model = models.build(spec, sizes, seeds)
+    z = torch.ones(seeds.members, 2, 4)
+    started = [model.decode(z, head)[k, 0] for head in range(3) for k in range(seeds.members)]
+    for i, one in enumerate(started):
+        assert all((one - other).abs().min() > 1e-6 for other in started[:i])
+    numbers = torch.cat((model.encoder.flat, model.head.flat), dim=1)
+    drawn = numbers[(numbers != 0) & (numbers != 1)]  # but for norms, which start at one and zero
+    assert len(drawn.unique()) > 0.9 * len(drawn), "no layer is drawn twice; of millions of numbers some are equal"
+
+
 def _gaussian(seeds: list[int]) -> tuple[Any, Any, Split]:
     problem = problems.build(Bottleneck(), 3)
     split = Split([data.load(Gaussian(train_samples=500, test_samples=100))], Seeds(seeds, CPU), 500)
