@@ -32,7 +32,10 @@ class Client(Connection):
         self.close()
 
     def submit(self, spec: Mapping[str, object] | str | Path, tries: int = 3) -> Study:
-        """A study as a dict, a YAML text or a YAML file. If no answer comes it is sent again, and still runs once."""
+        """A study as a dict, a YAML text or a YAML file.
+
+        If no answer comes, or the service cannot take it just now, it is sent again, and still runs once.
+        """
         kind, text = _written(spec)
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": uuid.uuid4().hex}
         for left in reversed(range(tries)):
@@ -40,7 +43,7 @@ class Client(Connection):
                 answer = json_of(self.send("POST", "/api/studies", content=text.encode(), headers=headers))
                 break
             except ClientError as error:
-                if error.status or not left:
+                if not error.is_temporary or not left:
                     raise
                 time.sleep(TRY_AGAIN_SECONDS)
         return Study(self, answer["id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,9 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 SILENCE_SECONDS = 120.0
 TRY_AGAIN_SECONDS = 0.5
 PAGE = 1000
+TEMPORARY = (0, 502, 503, 504)  # no answer, a proxy before a service that is away, a service without its store
+
+log = logging.getLogger("paretoscope")
 
 Answer = dict[str, Any]
 """An answer of the service as plain JSON; docs/api.md says what is in it."""
@@ -34,6 +38,11 @@ class ClientError(Exception):
         super().__init__(message)
         self.message, self.status, self.details = message, status, details or []
 
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same request may well succeed later: nothing answered, or what did said that it cannot now."""
+        return self.status in TEMPORARY
+
 
 class NoAnswer(ClientError):
     """Nothing answers at the address. Its text advises a Python program; the command line has advice of its own."""
@@ -43,7 +52,10 @@ class NoAnswer(ClientError):
 
 
 class Patience:
-    """Bears two minutes without an answer, as a service may be starting again; a refusal is final at once."""
+    """Bears two minutes without a useful answer, as a service may be starting again; a refusal is final at once.
+
+    Says so once for each silence, as a warning of the log `paretoscope`: without a handler it is on standard error.
+    """
 
     def __init__(self) -> None:
         self._silent_since: float | None = None
@@ -53,10 +65,13 @@ class Patience:
 
     def bear(self, error: ClientError) -> None:
         now = time.monotonic()
-        if self._silent_since is None:
-            self._silent_since = now
-        if error.status or now - self._silent_since > SILENCE_SECONDS:
+        begins = self._silent_since is None
+        since = now if self._silent_since is None else self._silent_since
+        self._silent_since = since
+        if not error.is_temporary or now - since > SILENCE_SECONDS:
             raise error
+        if begins:
+            log.warning("%s; asking again for up to %.0f s", error.message, SILENCE_SECONDS)
 
 
 def default_home() -> Path:

@@ -49,7 +49,7 @@ class Study:
         return self._get()
 
     def follow(self, every: float = 0.5, timeout: float | None = None) -> Iterator[Answer]:
-        """Its state again and again until it has ended. Waits two minutes for a service that starts again."""
+        """Its state again and again until it has ended. Waits two minutes for a service that is away, and says so."""
         begun, patience = time.monotonic(), Patience()
         while True:
             try:

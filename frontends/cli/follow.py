@@ -56,10 +56,11 @@ class Watching:
         if begun >= self._due and state["last_seq"] != self._seen:
             try:
                 self._front, self._verdict = self._study.front(), self._study.comparison()["verdict"]
+                self._seen = state["last_seq"]
             except ClientError as error:
-                if error.status:  # else the service is just starting again: what was seen last stays
+                if not error.is_temporary:  # else what was seen last stays, and is asked for again
                     raise
-            self._seen, took = state["last_seq"], self._clock() - begun
+            took = self._clock() - begun
             self._due = begun + max(FRONT_EVERY, took / FRONT_SHARE)
         progress, verdict = progress_view(state, size[0]), Text(self._verdict, style="bold")
         if self._front is None:

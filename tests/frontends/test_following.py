@@ -11,7 +11,7 @@ from frontends import study as study_module
 from frontends.client import Client, ClientError, Study
 from frontends.connection import NoAnswer, Patience
 from tests.frontends.played import Playing, begin
-from tests.frontends.unreliable import Unreliable, cut_after, refused
+from tests.frontends.unreliable import Fault, Unreliable, answering, cut_after, refused
 from tests.processes import Running
 
 FINISHED = {"kind": "study_finished"}
@@ -75,15 +75,48 @@ def test_a_service_that_starts_again_is_waited_for(service: Running, finished: s
 
 
 @pytest.mark.parametrize("method", ["follow", "events"])
+@pytest.mark.parametrize(
+    ("fault", "words"), [(refused, "no answer from"), (answering(503), "locked"), (answering(502), "answered 502")]
+)
 def test_a_service_that_stays_away_is_given_up(
-    service: Running, finished: str, monkeypatch: pytest.MonkeyPatch, method: str
+    service: Running, finished: str, monkeypatch: pytest.MonkeyPatch, method: str, fault: Fault, words: str
 ) -> None:
     now = iter(range(0, 10_000, 50))
     monkeypatch.setattr("time.monotonic", lambda: next(now))
-    network = Unreliable(*[refused] * 99)
-    with Client(service.url, transport=network) as client, pytest.raises(ClientError, match="no answer from"):
-        list(getattr(Study(client, finished), method)())
+    network = Unreliable(*[fault] * 99)
+    with Client(service.url, transport=network) as client, pytest.raises(ClientError, match=words):
+        list(getattr(Study(client, finished), method)(**({"every": 0.0} if method == "follow" else {})))
     assert 3 <= len(network.requests) <= 4, "two minutes, of which each look takes one"
+
+
+@pytest.mark.parametrize("method", ["follow", "events"])
+def test_a_service_that_cannot_answer_now_is_waited_for_and_each_silence_is_said_once(
+    service: Running, finished: str, caplog: pytest.LogCaptureFixture, method: str
+) -> None:
+    network = Unreliable(answering(503), refused, answering(502), answering(504), answering(503))
+    with Client(service.url, transport=network) as client:
+        found = list(getattr(Study(client, finished), method)(**({"every": 0.0} if method == "follow" else {})))
+    assert len(found) == (1 if method == "follow" else 15)
+    assert [record.getMessage() for record in caplog.records if record.name == "paretoscope"] == [
+        "the database is locked; asking again for up to 120 s"
+    ]
+
+
+def test_a_silence_after_an_answer_is_said_anew(caplog: pytest.LogCaptureFixture) -> None:
+    patience = Patience()
+    for _ in range(2):
+        patience.bear(NoAnswer("away"))
+        patience.bear(NoAnswer("still away"))
+        patience.answered()
+    with pytest.raises(ClientError):
+        patience.bear(ClientError("no such study", 404))
+    assert [record.getMessage() for record in caplog.records] == ["away; asking again for up to 120 s"] * 2
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 409, 422, 500, 501])
+def test_what_will_not_pass_by_itself_is_final(status: int) -> None:
+    with pytest.raises(ClientError):
+        Patience().bear(ClientError("no", status))
 
 
 def test_patience_begins_anew_with_every_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,18 @@ def refused(network: httpx.BaseTransport, request: httpx.Request) -> httpx.Respo
     raise httpx.ConnectError("connection refused", request=request)
 
 
+def answering(status: int) -> Fault:
+    """Something answers, but not with what was asked for: our service in its own words, a proxy in others."""
+
+    def fault(network: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        if status != 503:
+            return httpx.Response(status, text="<h1>Bad gateway</h1>", request=request)
+        error = {"code": "unavailable", "message": "the database is locked", "details": []}
+        return httpx.Response(status, json={"error": error}, request=request)
+
+    return fault
+
+
 def answer_lost(network: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
     """The service does what was asked, and nobody hears of it."""
     network.handle_request(request).read()

@@ -16,7 +16,7 @@ from frontends.cli.follow import Watching, follow, plot_of
 from frontends.client import Client, ClientError, Study
 from tests.frontends.cli.command_line import run
 from tests.frontends.played import Playing, begin, send
-from tests.frontends.unreliable import Unreliable, refused
+from tests.frontends.unreliable import Unreliable, answering, refused
 from tests.processes import BIN, Running, environment, until
 
 METRICS = [
@@ -103,9 +103,14 @@ def test_a_service_that_is_away_leaves_the_last_front_and_a_refusal_is_told(
         watching = Watching(handle, clock=lambda: now[0])
         state = handle.read()
         seen = shown(watching.view(state, (80, 24)), 80)
-        network.fail(refused)
-        now[0] = 10.0
-        assert shown(watching.view({**state, "last_seq": 99}, (80, 24)), 80) == seen
+        for at, fault in ((5.0, refused), (10.0, answering(503))):
+            network.fail(fault)
+            now[0] = at
+            assert shown(watching.view({**state, "last_seq": 99}, (80, 24)), 80) == seen
+        before = len(network.requests)
+        now[0] = 15.0
+        watching.view({**state, "last_seq": 99}, (80, 24))
+        assert len(network.requests) == before + 2, "what did not come is asked for again without a new event"
         service.post(f"/api/studies/{study}/cancel").raise_for_status()
         handle.delete()
         now[0] = 20.0
