@@ -14,9 +14,9 @@ from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Objective, Study, Training
 from service.contract.wire.answers.answer import Answer
+from service.contract.wire.answers.downloads import DOWNLOADS, Download
+from service.contract.wire.answers.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
 from service.contract.wire.events import KINDS, StudyState, TrialState
-from service.contract.wording.downloads import DOWNLOADS, Download
-from service.contract.wording.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
 from service.contract.wording.lights import LIGHTS, Light
 from service.contract.wording.palette import MARKERS
 from service.contract.wording.presets import DEMO_PRESET

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from service.contract.metrics import Kind, of_kind
 from service.contract.study.study import Study
+from service.contract.wire.answers.figure_groups import GroupName
 from service.contract.wire.answers.figures import FigureControl, FigureEntry, OfferedFigure
 from service.contract.wire.plotly import DrawnFigure, PlotlyFigure
-from service.contract.wording.figure_groups import GroupName
 from service.figures.drawing.style import escaped
 from service.store.artifacts import Artifacts
 from service.views.view import View

@@ -27,7 +27,9 @@ def named(service: Running, name: str) -> list[str]:
     return [study["id"] for study in studies if study["name"] == name]
 
 
-@pytest.mark.parametrize("faults", [(), (refused,), (answer_lost,), (refused, answering(503)), (answer_lost, answer_lost)])
+@pytest.mark.parametrize(
+    "faults", [(), (refused,), (answer_lost,), (refused, answering(503)), (answer_lost, answer_lost)]
+)
 def test_a_study_whose_answer_is_lost_is_sent_again_and_runs_once(
     service: Running, spec: dict[str, Any], faults: tuple[Fault, ...]
 ) -> None:

@@ -265,7 +265,9 @@ def test_a_cancelled_driver_sends_what_it_has_and_leaves_nothing_behind(
 
     known, folders, codes = Known(SPEC, ["planned"] * 4), [], []
 
-    def run(study_id: str, study: Any, trials: Any, past: Any, reporter: Reporter, deadline: Any, scratch: Path) -> None:
+    def run(
+        study_id: str, study: Any, trials: Any, past: Any, reporter: Reporter, deadline: Any, scratch: Path
+    ) -> None:
         (scratch / "study").mkdir()
         folders.append(scratch)
         reporter.trial_failed(trials[0].id, "before the signal")

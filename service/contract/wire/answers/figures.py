@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.contract.wire.answers.answer import Answer, AsItIs, two
+from service.contract.wire.answers.figure_groups import GroupName
 from service.contract.wire.plotly import Layout, Trace
-from service.contract.wording.figure_groups import GroupName
 
 
 @dataclass(slots=True, kw_only=True)
