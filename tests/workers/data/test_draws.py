@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from pydantic import TypeAdapter
@@ -11,6 +12,8 @@ from pydantic import TypeAdapter
 from service.contract.methods.data import Data, Digits, Gaussian, Overlaid, Toy
 from workers import data
 from workers.data import DataSet
+from workers.data.assembly import Facts, as_bytes, assemble
+from workers.data.files.splits import Splits
 
 MADE: list[Data] = [
     Digits(train_fraction=0.5, labels=50, label_noise=0.2, validation_fraction=0.2),
@@ -50,6 +53,15 @@ def test_only_what_is_made_up_is_measured_on_examples_of_its_own() -> None:
     for spec in MADE:
         first, second = drawn(spec, "per-seed", [0, 1])
         assert torch.equal(first.x_test[:], second.x_test[:]) == (spec.name != "gaussian"), spec.name
+
+
+def test_what_models_normalise_by_is_measured_on_training_examples() -> None:
+    g = np.random.default_rng(0)
+    train, test = (g.integers(0, most, (20, 3, 4, 4), dtype=np.uint8) for most in (255, 50))
+    labels = np.arange(20) % 2
+    draw = assemble(Splits(train, labels, test, labels), Digits(), Facts(2), as_bytes)(None)
+    channels = train.astype(float).transpose(1, 0, 2, 3).reshape(3, -1) / 255
+    assert draw.mean == pytest.approx(channels.mean(1)) and draw.std == pytest.approx(channels.std(1, ddof=1))
 
 
 def test_draws_share_the_memory_of_their_inputs() -> None:

@@ -34,6 +34,27 @@ def test_something_is_held_out_and_something_is_left(fraction: float, count: int
     assert (np.diff(rest) > 0).all(), "in their old order"
 
 
+def test_what_is_held_out_of_a_share_has_the_classes_of_that_share() -> None:
+    """Classes stand in blocks: those of the first examples are not those of the chosen ones."""
+    chosen = np.arange(50, 100)
+    rest, out = selection.held_out(LABELS, chosen, 0.4)
+    assert set(rest) | set(out) == set(chosen) and len(out) == 20
+    assert np.bincount(LABELS[out]).tolist() == [15, 4, 1]  # of 40, 9 and 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_a_draw_of_a_seed_is_its_own_and_all_are_measured_on_the_same_examples(seed: int) -> None:
+    y = np.arange(1000, dtype=np.int64) % 10
+    spec = Digits(train_fraction=0.5, validation_fraction=0.2, labels=30)
+    shared, own, other = (selection.portions(y, y[:200], spec, 40, s) for s in (None, seed, seed + 1))
+    for a, b in combinations((shared, own, other), 2):
+        assert a.test.tolist() == b.test.tolist() and len(a.test) == 40
+        for one, two in ((a.train, b.train), (a.validation, b.validation), (a.labelled, b.labelled)):
+            assert one is not None and two is not None and one.tolist() != two.tolist()
+    noisy = [selection.with_noise(y, 0.3, 10, 0, s).tolist() for s in (None, seed, seed + 1)]
+    assert all(a != b for a, b in combinations(noisy, 2))
+
+
 def test_nothing_is_held_out_unless_asked() -> None:
     rest, out = selection.held_out(LABELS, np.arange(100), 0.0)
     assert len(rest) == 100 and len(out) == 0

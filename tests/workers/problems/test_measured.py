@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from service.contract.methods.attacks import Fgsm
 from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck, Multitask
@@ -89,6 +90,16 @@ def test_rotation_is_measured_on_every_quarter_turn_of_every_image() -> None:
     assert columns["accuracy_rotation"] == pytest.approx(hits.tolist(), rel=1e-4)
 
 
+def test_validation_of_tasks_is_measured_on_validation_examples() -> None:
+    d = data.load(Digits(validation_fraction=0.1))
+    assert d.x_validation is not None and d.y_validation is not None
+    columns, model = measured(Multitask(auxiliaries=["coarse-class"]), d, [3, 4])
+    z = outputs(model, d.x_validation[:], 0)
+    losses = [functional.cross_entropy(z[k], d.y_validation).item() for k in range(2)]
+    assert columns["validation_test_loss_class"] == pytest.approx(losses, rel=1e-5)
+    assert columns["validation_test_examples"] == [float(len(d.y_validation))] * 2
+
+
 def test_tasks_are_measured_when_it_is_time_and_at_the_end() -> None:
     problem, model, split = setup(Multitask(), DIGITS, [0])
     asked = [(epoch, last) for epoch, last in ((1, False), (2, False), (3, False), (3, True))]
@@ -141,6 +152,44 @@ def test_validation_of_a_bottleneck_is_its_cross_entropy_and_its_rate() -> None:
         expected = [[functional.cross_entropy(z[k], d.y_validation), problem.rate(s)[k].mean()] for k in range(2)]
     torch.testing.assert_close(found, torch.tensor(expected).double(), rtol=1e-5, atol=1e-5)
     assert problem.mean_losses(model, Split([DIGITS], split.seeds, 64), "validation") is None
+
+
+def test_curves_of_a_transformed_rate_are_of_the_rate_itself() -> None:
+    d = data.load(Digits(validation_fraction=0.3))
+    found = []
+    for spec in (Bottleneck(), Bottleneck(transform="square")):
+        problem = problems.build(spec, 4)
+        split = Split([d], Seeds([1, 2], CPU), 64)
+        model = problem.model(Mlp(widths=[8], latent=4), split)
+        found.append([problem.mean_losses(model, split, part) for part in ("train", "validation")])
+    for plain, squared in zip(*found, strict=True):
+        assert plain is not None and squared is not None
+        # A mean of squares is not the square of a mean: batches are taken back one by one.
+        torch.testing.assert_close(squared, plain, rtol=1e-4, atol=1e-4)
+    train, validation = found[0]
+    assert not torch.equal(train, validation)  # type: ignore[arg-type]
+
+
+def test_what_is_called_validation_is_measured_on_validation_examples() -> None:
+    """The same numbers come from a data set whose test split these examples are, where no noise is the split's own."""
+    d = data.load(Digits(validation_fraction=0.1))
+    assert d.x_validation is not None and d.y_validation is not None
+    count = len(d.x_validation)
+    assert count != len(d.x_test)
+    attacks = [Fgsm(epsilon=0.2, label="a")]
+    asked = Evaluation(samples=1, estimators=["pairwise-lower", "infonce"], attacks=attacks, attack_images=9999)
+    swapped = replace(d, x_test=d.x_validation, y_test=d.y_validation, x_validation=None, y_validation=None)
+    columns = []
+    for each in (d, swapped):
+        problem, model, split = split_of(each, [1, 2])
+        model.encoder.flat.mul_(4)
+        columns.append(problem.evaluate(model, split, asked, 1, True))
+    found, other = columns
+    for name in ("i_xz_bits", "kl_prior_bits", "i_xz_pairwise-lower_bits", "i_xz_infonce_bits", "estimator_samples"):
+        assert found[f"validation_{name}"] == pytest.approx(other[name], rel=1e-6) != pytest.approx(found[name], rel=1e-6)
+    for name in ("test_examples", "robust_images"):
+        assert (found[f"validation_{name}"], found[name]) == ([float(count)] * 2, [359.0] * 2)
+    assert found["validation_robust_a"] != found["robust_a"]
 
 
 def test_the_gap_is_how_much_better_training_images_are_known(cohorts: Any) -> None:

@@ -230,11 +230,34 @@ def test_a_task_is_the_mean_over_the_examples_that_have_its_label() -> None:
     assert none.item() == 0, "nothing to learn from, and no division by nothing"
 
 
+def test_random_labels_of_one_split_say_nothing_of_another() -> None:
+    d = data.load(Digits(validation_fraction=0.2))
+    split = Split([d], Seeds([0], CPU), 16)
+    labels = classes.random(Setting(Multitask(random_classes=10), split, None))._labels
+    train, validation, test = (labels[name][0] for name in ("train", "validation", "test"))  # type: ignore[index]
+    for one, other in ((train, validation), (train, test), (validation, test)):
+        both = min(len(one), len(other))
+        assert 0.02 < (one[:both] == other[:both]).double().mean() < 0.2, "a tenth agrees by chance"
+
+
+def test_labelled_batches_are_whole_where_the_labels_fit_no_whole_number_of_times() -> None:
+    d = data.load(Digits(labels=50))
+    problem, _, split = setup(Multitask(), d, [0, 1], batch_size=40)
+    places = [batch.drawn["labelled"][1].place for batch in problem.batches(split, 1)]
+    assert {tuple(place.shape) for place in places} == {(2, 40)} and len(places) == problem.steps(split)
+    counts = torch.cat(places, 1)[0].unique(return_counts=True)[1]
+    assert len(counts) == 50 and counts.max() - counts.min() <= 1, "each as often as the others, or once more"
+
+
 def test_the_exemplar_teacher_is_an_average_of_past_students() -> None:
     problem, model, split = setup(Multitask(auxiliaries=["exemplar"], teacher_decay=0.75), data.load(Digits()), [0])
     batch = next(iter(problem.batches(split, 1)))
-    teacher, first = problem._teacher, model.encoder.flat.clone()
-    assert torch.equal(teacher.encoder.flat, first), "it starts where the student does"
-    model.encoder.flat.add_(1.0)
+    teacher = problem._teacher
+    parts = [(teacher.encoder.flat, model.encoder.flat), (teacher.head.flat, model.head.flat)]
+    first = [student.clone() for _, student in parts]
+    for (own, student), start in zip(parts, first, strict=True):
+        assert torch.equal(own, start), "it starts where the student does"
+        student.add_(1.0)
     problem.losses(model, model.encode(batch.x), batch)
-    torch.testing.assert_close(teacher.encoder.flat, first + 0.25)
+    for (own, _), start in zip(parts, first, strict=True):
+        torch.testing.assert_close(own, start + 0.25)

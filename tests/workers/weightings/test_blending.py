@@ -145,7 +145,9 @@ def test_only_groups_that_blend_are_told_of_validation() -> None:
     mixed = build([Fixed(), Blending(**BARE), Dwa()], TWO)
     assert mixed.needs_validation and not build([Fixed(), Dwa()], TWO).needs_validation
     for epoch in range(3):
-        losses = [torch.tensor([[curve[i](epoch) for curve in WORKED]] * 3) for i in (0, 1)]
+        losses = [torch.full((3, 2), 1.0 + epoch) for _ in (0, 1)]  # the others' curves are none of its own
+        for i, own in enumerate(losses):
+            own[1] = torch.tensor([curve[i](epoch) for curve in WORKED])
         mixed.after_epoch(*losses)
     w = mixed(torch.ones(3, 2), None)
     assert w[0].tolist() == pytest.approx([1.0, 0.01]) and w[1].tolist() == pytest.approx([6 / 7, 1 / 7], rel=1e-4)
