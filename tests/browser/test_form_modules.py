@@ -156,7 +156,7 @@ def test_a_trial_as_a_study_has_its_arms_own_settings_and_its_own_values(stage: 
             },
         ],
     }
-    config = {"weighting.beta": 1, "training.learning_rate": 0.01, "seed": 5, "x.y": 1}
+    config: dict[str, Any] = {"weighting.beta": 1, "training.learning_rate": 0.01, "seed": 5, "x.y": 1}
     config |= {"weighting.weights.a.b": 2, "weighting.weights.c": 3, "problem.rate.form": "kl"}
     script = """async (stage, [spec, trial]) => {
       const { oneTrial } = await load("form/sources");

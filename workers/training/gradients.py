@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 def step(model: Model, problem: Problem, weighting: Weighting, batch: Any, watched: bool = False) -> Step:
-    """Losses, weights and gradients of one batch; changes no parameter. Where `watched`, always with the Gram matrix."""
+    """Losses, weights and gradients of one batch; changes no parameter. Where `watched`, with the Gram matrix."""
     s = model.encode(batch.x)
     cut = tuple(t.detach().requires_grad_() for t in s)
     terms = problem.losses(model, cut, batch)

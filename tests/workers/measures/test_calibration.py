@@ -159,4 +159,4 @@ def test_a_few_points_are_a_shape_too(examples: int) -> None:
 
 def test_the_numbers_of_a_shape_are_those_of_any_process() -> None:
     found = rung(DIGITS, 8.0)
-    assert (found.said, found.miss) == (pytest.approx(8.066198, abs=1e-5), pytest.approx(0.087875, abs=1e-5))
+    assert [found.said, found.miss] == pytest.approx([8.066198, 0.087875], abs=1e-5)

@@ -176,8 +176,12 @@ def test_what_is_called_validation_is_measured_on_validation_examples() -> None:
     assert d.x_validation is not None and d.y_validation is not None
     count = len(d.x_validation)
     assert count != len(d.x_test)
-    attacks = [Fgsm(epsilon=0.2, label="a")]
-    asked = Evaluation(samples=1, estimators=["pairwise-lower", "infonce"], attacks=attacks, attack_images=9999)
+    asked = Evaluation(
+        samples=1,
+        estimators=["pairwise-lower", "infonce"],
+        attacks=[Fgsm(epsilon=0.2, label="a")],
+        attack_images=9999,
+    )
     swapped = replace(d, x_test=d.x_validation, y_test=d.y_validation, x_validation=None, y_validation=None)
     columns = []
     for each in (d, swapped):
@@ -186,7 +190,8 @@ def test_what_is_called_validation_is_measured_on_validation_examples() -> None:
         columns.append(problem.evaluate(model, split, asked, 1, True))
     found, other = columns
     for name in ("i_xz_bits", "kl_prior_bits", "i_xz_pairwise-lower_bits", "i_xz_infonce_bits", "estimator_samples"):
-        assert found[f"validation_{name}"] == pytest.approx(other[name], rel=1e-6) != pytest.approx(found[name], rel=1e-6)
+        held_out = found[f"validation_{name}"]
+        assert held_out == pytest.approx(other[name], rel=1e-6) != pytest.approx(found[name], rel=1e-6)
     for name in ("test_examples", "robust_images"):
         assert (found[f"validation_{name}"], found[name]) == ([float(count)] * 2, [359.0] * 2)
     assert found["validation_robust_a"] != found["robust_a"]

@@ -234,7 +234,7 @@ def test_random_labels_of_one_split_say_nothing_of_another() -> None:
     d = data.load(Digits(validation_fraction=0.2))
     split = Split([d], Seeds([0], CPU), 16)
     labels = classes.random(Setting(Multitask(random_classes=10), split, None))._labels
-    train, validation, test = (labels[name][0] for name in ("train", "validation", "test"))  # type: ignore[index]
+    train, validation, test = (labels[name][0] for name in ("train", "validation", "test"))
     for one, other in ((train, validation), (train, test), (validation, test)):
         both = min(len(one), len(other))
         assert 0.02 < (one[:both] == other[:both]).double().mean() < 0.2, "a tenth agrees by chance"
