@@ -53,11 +53,15 @@ def progress_view(study: Answer, width: int = 80) -> Table:
 
 
 def comparison_table(comparison: Answer) -> Table:
-    """The arms side by side, with the uncertainty over seeds."""
+    """The arms side by side, with the uncertainty over seeds.
+
+    Against single tasks Δm and mean rank take the place of the main task's accuracy: eighty columns hold no more.
+    """
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm", min_width=6)
     table.add_column("trials", justify="right")
-    for title in ("hypervolume", "distance", "best acc.", "training"):
+    quality = ("Δm %", "mean rank") if comparison["single"] else ("best acc.",)
+    for title in ("hypervolume", "distance", *quality, "training"):
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
         counts, volume, distance = arm["counts"], arm["hypervolume"], arm["distance"]
@@ -67,10 +71,22 @@ def comparison_table(comparison: Answer) -> Table:
             trials_words(counts),
             spread(volume["mean"], volume["half_width"], volume["low"], volume["high"]),
             "baseline" if is_baseline else spread(distance["mean"], distance["half_width"]),
-            number(arm["best"].get(ACCURACY)),
+            *_quality(arm, bool(comparison["single"])),
             duration(arm["training_seconds"]),
         )
     return table
+
+
+def _quality(arm: Answer, single: bool) -> list[str]:
+    return (
+        [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])] if single else [number(arm["best"].get(ACCURACY))]
+    )
+
+
+def _over_seeds(answer: Answer | None) -> str:
+    if answer is None:
+        return NONE
+    return spread(answer["mean"], answer["half_width"], answer["low"], answer["high"])
 
 
 def trials_words(counts: Answer) -> str:
@@ -88,7 +104,8 @@ def objectives_line(comparison: Answer) -> str:
     distance = f" Distance: to {baseline}’s front, in units of its ranges; below 0 is worse." if baseline else ""
     selection = f" {comparison['selection_words'].capitalize()}." if comparison["selection_words"] else ""
     lights = "".join(f" {lit['words']}." for lit in comparison["lights"].values())
-    return f"Objectives: {names}.{selection} {volume}{distance}{lights}"
+    single = f" {comparison['single']['words']}" if comparison["single"] else ""
+    return f"Objectives: {names}.{selection} {volume}{distance}{lights}{single}"
 
 
 def size(count: int | None) -> str:

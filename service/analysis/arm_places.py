@@ -82,22 +82,27 @@ def arm_places(
     drawing: Collection[str],
     whole: Collection[str],
     exact: ExactFront | None,
+    references: Collection[str] = (),
 ) -> dict[str, ArmPlace]:
-    """`varied` are settings of the baseline, `drawing` arms with several configurations, `whole` those that ended."""
+    """`varied` are settings of the baseline, `drawing` arms with several configurations, `whole` those that ended.
+
+    `references` are measured by, not measured: they have no place, no test, and no say in the units.
+    """
     fronts = by_arm_and_seed(trials, axes)
     base = fronts.get(baseline or "", {})
-    units, joint = units_of(base, fronts, axes), _joint(fronts, axes)
+    rivals = {arm: own for arm, own in fronts.items() if arm not in references}
+    units, joint = units_of(base, rivals, axes), _joint(fronts, axes)
 
     def measured(name: str) -> ArmPlace:
         own = fronts.get(name, {})
         amounting = () if name in drawing else varied
-        place = NOWHERE if name == baseline else place_of(own, base, axes, units, amounting)
+        place = NOWHERE if name == baseline or name in references else place_of(own, base, axes, units, amounting)
         is_whole = name in whole and baseline in whole
         untold = ArmPlace(place, None, mean_indicators([]), name in drawing, _tested(place, is_whole), None, is_whole)
         if units is None:
             return untold
-        references = {seed: joint[seed] if exact is None else exact.points for seed in own}
-        each = [indicators(matrix(front, axes), references[seed], units) for seed, front in own.items()]
+        best = {seed: joint[seed] if exact is None else exact.points for seed in own}
+        each = [indicators(matrix(front, axes), best[seed], units) for seed, front in own.items()]
         known = None if exact is None else exact_place_of(own, exact.label, exact.points, axes, units)
         return untold._replace(exact=known, indicators=mean_indicators(each))
 

@@ -10,11 +10,14 @@ from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
 from service.analysis.candidates import candidates, chooser, objectives, placed, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
+from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis, Point, turned
 from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
+from service.analysis.intervals import Interval
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
+from service.analysis.single_tasks import AgainstSingle, against_single, reference_arms
 from service.analysis.truth import exact_curve
 from service.analysis.verdict import identical_words, rival_words, verdict
 from service.analysis.watched import gradients_words, watched_arms
@@ -39,10 +42,17 @@ class ArmCompared(NamedTuple):
     trained_trials: int  # that have ended
     cost: CostCurve
     gradients: Angles | None  # where they were watched
+    delta_m: DeltaM | None  # against single tasks, where it has them all
+    mean_rank: Interval | None  # over these tasks
 
     @property
     def name(self) -> str:
         return self.result.name
+
+    @property
+    def against_single(self) -> tuple[Interval | None, Interval | None]:
+        """Δm and mean rank."""
+        return (None if self.delta_m is None else self.delta_m.mean, self.mean_rank)
 
 
 class Comparison(NamedTuple):
@@ -61,6 +71,7 @@ class Comparison(NamedTuple):
 
     gradients: str | None  # whether those of the terms conflict, in a sentence; none where they were not watched
 
+    single: AgainstSingle | None  # where tasks were trained alone
     words: dict[str, str]  # of each pair, by its arm: what is shown, in a sentence
 
 
@@ -79,12 +90,15 @@ def _compare(view: View) -> Comparison:
     spent, seconds = spent_by_arm(view, axes), training_seconds(view)
     curves = cost_curves(spent, axes, searched)
     planned = {name: each.planned for name, each in by_arm.items()}
-    baseline = baseline_of(results, planned, by_hand, study.baseline)
+    references = [name for name in reference_arms(study) if name != study.baseline]
+    standing = [result for result in results if result.name not in references] or results
+    baseline = baseline_of(standing, planned, by_hand, study.baseline)
     whole = [name for name, each in by_arm.items() if each.finished + each.failed == each.planned]
     # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
-    pairs = pairs_of(results, baseline, spent, axes, searched, whole) if view.alike else []
+    pairs = pairs_of(standing, baseline, spent, axes, searched, whole) if view.alike else []
     identical = identical_arms(candidates(view), whole) if view.alike else []
-    places = _places(view, axes, baseline if view.alike else None, whole)
+    places = _places(view, axes, baseline if view.alike else None, whole, references)
+    single = against_single(view)
     rivals = [
         Rival(
             pair,
@@ -98,7 +112,9 @@ def _compare(view: View) -> Comparison:
     ]
     watched = {angles.arms[0]: angles for angles in watched_arms(view)}
     awaited = study.baseline if baseline is None else None
-    said = verdict(results, rivals, axes, seconds, view.state.is_ended(), awaited) if view.alike else DIFFERENT
+    drops = single.delta_m if single else {}
+    ended = view.state.is_ended()
+    said = verdict(standing, rivals, axes, seconds, ended, awaited, drops) if view.alike else DIFFERENT
     return Comparison(
         study=view.id,
         state=view.state,
@@ -117,12 +133,15 @@ def _compare(view: View) -> Comparison:
                 trained_trials=len(spent[result.name]),
                 cost=curves[result.name],
                 gradients=watched.get(result.name),
+                delta_m=single.delta_m.get(result.name) if single else None,
+                mean_rank=single.mean_rank.get(result.name) if single else None,
             )
             for result in results
         ],
         pairs=pairs,
         identical=identical,
         gradients=gradients_words(view),
+        single=single,
         words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
     )
 
@@ -135,13 +154,15 @@ def _words(rival: Rival, axes: list[Axis], seconds: dict[str, float], tests: int
     return rival_words(rival, axes, seconds, tests)
 
 
-def _places(view: View, axes: list[Axis], baseline: str | None, whole: list[str]) -> dict[str, ArmPlace]:
+def _places(
+    view: View, axes: list[Axis], baseline: str | None, whole: list[str], references: list[str]
+) -> dict[str, ArmPlace]:
     trials, arms = placed(view, axes), [arm.name for arm in view.study.arms]
     varied_by = varied_by_arm(view)
     drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study)}
     varied = [] if baseline is None else sorted(varied_by[baseline])
     exact = _exact_front(view, axes, trials) if view.alike else None
-    return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact)
+    return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact, references)
 
 
 def _exact_front(view: View, axes: list[Axis], trials: list[Placed]) -> ExactFront | None:

@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
+from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
 from service.analysis.place_words import STANDINGS, Rival, cost_words, front_words, where_words
+from service.analysis.single_words import drop_words
 from service.contract.wording.numbers import (
     duration,
     number,
@@ -117,10 +119,11 @@ def verdict(
     seconds: Mapping[str, float],
     ended: bool,
     awaited: str | None = None,
+    drops: Mapping[str, DeltaM] | None = None,
 ) -> str:
     """About the arm that does best by its distance to the baseline's front; the others are counted.
 
-    `awaited` is the baseline that the study names, while it has no result.
+    `awaited` is the baseline that the study names, while it has no result; `drops` are Δm of arms.
     """
     known = [result for result in results if result.hypervolume.mean]
     start = "" if ended else "So far: "
@@ -133,11 +136,15 @@ def verdict(
         return (
             f"{start}{awaited}, the baseline, has no result{'' if ended else ' yet'}: there is no front to measure by."
         )
+    drops = drops or {}
     if not rivals:
-        return start + _alone(known[0], len(results) - 1, ended)
+        alone = start + _alone(known[0], len(results) - 1, ended)
+        return " ".join(filter(None, [alone, drop_words(drops.get(known[0].name))]))
     best = max(rivals, key=_lead)
     first, *others = _sentences(best, axes, seconds, len(rivals))
-    return " ".join(filter(None, [start + first, *others, _counted([r for r in rivals if r is not best])]))
+    dropped = drop_words(drops.get(best.pair.arm), best.pair.baseline, drops.get(best.pair.baseline))
+    rest = _counted([rival for rival in rivals if rival is not best])
+    return " ".join(filter(None, [start + first, *others, dropped, rest]))
 
 
 def _counted(rest: Sequence[Rival]) -> str:

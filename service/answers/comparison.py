@@ -5,14 +5,18 @@ from __future__ import annotations
 from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
+from service.analysis.delta_m import DeltaM
 from service.analysis.gradient_angles import Angles
 from service.analysis.gradient_words import conflict_words
 from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace, Spread
 from service.analysis.place_words import STANDINGS
+from service.analysis.single_tasks import AgainstSingle
+from service.analysis.single_words import note_words
 from service.contract.wire.answers.comparison import (
     AgainstExactFront,
     AgainstFront,
+    AgainstSingleTasks,
     ComparedArm,
     ComparedPair,
     ComparisonAnswer,
@@ -22,6 +26,7 @@ from service.contract.wire.answers.comparison import (
     HypervolumeOverSeeds,
     ObjectiveAxis,
     OverSeeds,
+    SingleTasks,
 )
 from service.contract.wire.answers.studies import TrialCounts
 from service.contract.wire.answers.trials import MetricLight
@@ -43,6 +48,21 @@ def _exact(exact: ExactPlace | None) -> AgainstExactFront | None:
         return None
     matched = {metric: _over_seeds(gap) for metric, gap in exact.matched.items()}
     return AgainstExactFront(label=exact.label, distance=_over_seeds(exact.distance), matched=matched)
+
+
+def _delta_m(drop: DeltaM | None) -> AgainstSingleTasks | None:
+    if drop is None:
+        return None
+    by_metric = {metric: _over_seeds(own) for metric, own in drop.by_axis.items()}
+    by_seed = {str(seed): own for seed, own in drop.by_seed.items()}
+    return AgainstSingleTasks(**drop.mean._asdict(), by_seed=by_seed, by_metric=by_metric)
+
+
+def _single(against: AgainstSingle | None) -> SingleTasks | None:
+    if against is None:
+        return None
+    arms, measures, without = against.arms, against.measures, against.without
+    return SingleTasks(arms=arms, measures=measures, without=without, words=note_words(against))
 
 
 def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
@@ -101,6 +121,8 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         amounts_to=place.amounts_to,
         exact=_exact(arm.place.exact),
         draws_front=arm.place.draws_front,
+        delta_m=_delta_m(arm.delta_m),
+        mean_rank=None if arm.mean_rank is None else _over_seeds(arm.mean_rank),
         training_seconds=arm.training_seconds,
         trained_trials=arm.trained_trials,
         cost=CostSoFar(**arm.cost._asdict()),
@@ -122,6 +144,7 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         gradients=comparison.gradients,
+        single=_single(comparison.single),
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],
         pairs=[_pair(pair, places[pair.arm], comparison.words[pair.arm]) for pair in comparison.pairs],
     )

@@ -6,6 +6,7 @@ import re
 
 from service.analysis import Interval, Pair
 from service.analysis.compared import ArmCompared, Comparison
+from service.analysis.single_words import note_words
 from service.contract.metrics import SECONDS, described
 from service.contract.wording.numbers import MINUS, NONE, number, over_seeds, p_value, setting, spread
 from service.exports.version import VERSION
@@ -48,7 +49,9 @@ def _digits(text: str) -> str:
     return powers.replace(",", "{,}").replace("±", r"\pm").replace(MINUS, "-")
 
 
-def _over_seeds(interval: Interval) -> str:
+def _over_seeds(interval: Interval | None) -> str:
+    if interval is None:
+        return "--"
     return in_maths(spread(interval.mean, interval.half_width, interval.low, interval.high))
 
 
@@ -59,7 +62,7 @@ def _p(pair: Pair | None) -> str:
     return f"${p_value(pair.p_adjusted).removeprefix('p ').removeprefix('= ')}$"
 
 
-def _row(arm: ArmCompared, pair: Pair | None, best: list[str]) -> str:
+def _row(arm: ArmCompared, pair: Pair | None, best: list[str], single: bool) -> str:
     result = arm.result
     cells = [
         escaped(arm.name),
@@ -67,6 +70,7 @@ def _row(arm: ArmCompared, pair: Pair | None, best: list[str]) -> str:
         _over_seeds(result.hypervolume),
         "--" if pair is None else _over_seeds(pair.paired.difference),
         _p(pair),
+        *(_over_seeds(each) for each in (arm.against_single if single else ())),
         *(in_maths(number(result.best[metric])) for metric in best),
         in_maths(number(100 * result.front_share)),
         in_maths(number(arm.training_seconds)),
@@ -81,10 +85,11 @@ def _caption(comparison: Comparison, name: str) -> str:
     tested = any(pair.p_adjusted is not None for pair in comparison.pairs)
     test = "; $p$: paired $t$-test, Holm's method" if tested else ""
     against = f" Difference: to {escaped(comparison.baseline)}, seed by seed{test}." if comparison.baseline else ""
+    single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
         f"from the reference point {escaped(point)}.{against} Lost without it: the part of the joint hypervolume that "
-        "only this arm attains."
+        f"only this arm attains.{single}"
     )
 
 
@@ -93,6 +98,7 @@ def latex_table(comparison: Comparison, name: str) -> str:
     best = list(comparison.arms[0].result.best)
     pairs = {pair.arm: pair for pair in comparison.pairs}
     heads = ["Arm", "Trials", "Hypervolume", "Difference", "$p$"]
+    heads += [r"$\Delta m$ {[}\%{]}", "Mean rank"] if comparison.single else []
     heads += [escaped(f"Best {described(metric).title}") for metric in best]
     heads += [r"Lost without it {[}\%{]}", escaped(f"Training time [{described(SECONDS).unit}]")]
     return "\n".join(
@@ -106,7 +112,7 @@ def latex_table(comparison: Comparison, name: str) -> str:
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
-            *(_row(arm, pairs.get(arm.name), best) for arm in comparison.arms),
+            *(_row(arm, pairs.get(arm.name), best, comparison.single is not None) for arm in comparison.arms),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",

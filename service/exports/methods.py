@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.analysis import LEAST_SEEDS, Axis
 from service.analysis.candidates import objectives
+from service.analysis.single_tasks import against_single
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
@@ -129,6 +130,18 @@ def _analysis(view: View, axes: list[Axis], cite: Cited) -> str:
     )
 
 
+def _single(view: View, cite: Cited) -> str:
+    """What Δm is measured against, where tasks were trained alone."""
+    against = against_single(view)
+    if against is None:
+        return ""
+    measures = [described(name).label for name in against.measures.values()]
+    return (
+        f"Δm is the mean relative drop{cite('analysis', 'delta-m')} of {listed(measures)} against a training of each "
+        "task alone with the same seed, in percent, where less is better; ranks are averaged over the same tasks."
+    )
+
+
 def _outcome(view: View) -> str:
     counted = counts(view)
     left = counted.planned - counted.finished - counted.failed
@@ -157,6 +170,7 @@ def methods(view: View) -> MethodsAnswer:
         f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, trials[arm.name], cite) for arm in study.arms)}.",
         _measures(study, cite),
         _analysis(view, objectives(view), cite),
+        _single(view, cite),
         _outcome(view),
         _software(cite),
     ]

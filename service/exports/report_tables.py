@@ -8,6 +8,7 @@ from html import escape
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.lights import Lit, lights_of, worst_lights
+from service.analysis.single_words import note_words
 from service.contract.metrics import ACCURACY, described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
@@ -65,7 +66,12 @@ def _lands(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items()) or NONE
 
 
-def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], baseline: str | None) -> str:
+def _single_cells(arm: ArmCompared) -> list[str]:
+    """Δm and mean rank."""
+    return [NONE if i is None else spread(i.mean, i.half_width, i.low, i.high) for i in arm.against_single]
+
+
+def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: Comparison) -> str:
     volume, place = arm.result.hypervolume, arm.place.place
     distance = place.distance.sure
     cells = [
@@ -75,9 +81,10 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], baseline: str
         spread(volume.mean, volume.half_width, volume.low, volume.high),
         number(arm.place.indicators.epsilon),
         number(arm.place.indicators.igd_plus),
-        "baseline" if arm.name == baseline else spread(distance.mean, distance.half_width),
+        "baseline" if arm.name == comparison.baseline else spread(distance.mean, distance.half_width),
         percent(place.dominated),
         _lands(place.amounts_to),
+        *(_single_cells(arm) if comparison.single else []),
         *(number(arm.result.best[metric]) for metric in metrics),
         duration(arm.training_seconds),
         percent(arm.result.front_share),
@@ -90,8 +97,9 @@ def arms_table(comparison: Comparison) -> str:
     metrics = list(comparison.arms[0].result.best)
     best = [f"Best {described(metric).title}" for metric in metrics]
     placed = ["ε", "IGD⁺", "Distance", "Dominated", "Lands at"]
+    placed += ["Δm [%]", "Mean rank"] if comparison.single else []
     heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *placed, *best, "Training", "Front lost without it"]
-    rows = [_arm_row(arm, i, metrics, comparison.baseline) for i, arm in enumerate(comparison.arms)]
+    rows = [_arm_row(arm, i, metrics, comparison) for i, arm in enumerate(comparison.arms)]
     point = ", ".join(
         f"{described(axis.metric).label} {setting(axis.reference)} {described(axis.metric).unit}".strip()
         for axis in comparison.objectives
@@ -110,6 +118,8 @@ def arms_table(comparison: Comparison) -> str:
             "ε-indicator and inverted generational distance plus, from the exact front where one is known, else from "
             "that of all arms; 0 is best."
         )
+    if comparison.single is not None:
+        note += f" {note_words(comparison.single)}"
     return f'{_table("Arms", heads, rows)}<p class="note muted">{escape(note)}</p>'
 
 

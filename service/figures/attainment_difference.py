@@ -8,7 +8,7 @@ from typing import NamedTuple
 from service.analysis import Axis, points_of
 from service.analysis.attainment import Place, Rectangle, difference, worst_corner
 from service.analysis.candidates import candidates, chosen_axes
-from service.contract.methods.weightings import BY_HAND
+from service.contract.methods.weightings import BY_HAND, REFERENCES
 from service.contract.study.expansion import count_trials
 from service.contract.study.study import Study
 from service.contract.wire.plotly import PlotlyFigure, Trace
@@ -37,8 +37,8 @@ class DifferenceData(NamedTuple):
 def default_arms(study: Study) -> tuple[str, str]:
     """The named baseline, or the arm by hand with most trials, against the first automatic one; else the first two."""
     names = [arm.name for arm in study.arms]
-    by_hand = [arm.name for arm in study.arms if arm.weighting.name in BY_HAND]
-    automatic = [name for name in names if name not in by_hand]
+    automatic = [arm.name for arm in study.arms if arm.weighting.name not in BY_HAND]
+    by_hand = [a.name for a in study.arms if a.name not in automatic and a.weighting.name not in REFERENCES]
     planned = count_trials(study)
     first = study.baseline or (max(by_hand, key=lambda name: planned[name]) if by_hand else names[0])
     second = next((name for name in (*automatic, *names) if name != first), first)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis import mean_interval, metric_intervals
+from service.analysis.ranks import rank_averages
 from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
@@ -14,7 +15,6 @@ from service.figures.drawing.bands import bounds_of, drawn_of_seeds, ends
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.configurations import Best, best_by, best_of, choosing_value, final_value, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.ranks import rank_averages
 from service.figures.drawing.style import layout, short
 from service.figures.figure import Asked, Control, Figure
 from service.views.trial import TrialView

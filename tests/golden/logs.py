@@ -38,6 +38,7 @@ MULTITASK: dict[str, Any] = {
         },
         {"name": "uniform", "problem": TASKS, "weighting": {"name": "uniform"}},
         {"name": "MGB", "problem": TASKS, "weighting": {"name": "mgb"}},
+        {"name": "single tasks", "problem": TASKS, "weighting": {"name": "single"}},
     ],
 }
 SEARCH: dict[str, Any] = {

@@ -142,6 +142,8 @@ interface ComparedArm extends ArmLook {
   amounts_to: Record<string, number>;
   epsilon: number | null;
   igd_plus: number | null;
+  delta_m: Spread | null;
+  mean_rank: Spread | null;
   training_seconds: number | null;
 }
 
@@ -161,6 +163,7 @@ interface Comparison {
   baseline: string | null;
   verdict: string;
   gradients: string | null;
+  single: { words: string } | null;
   arms: ComparedArm[];
   pairs: Pair[];
 }

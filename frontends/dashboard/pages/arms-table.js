@@ -38,6 +38,9 @@ export function landsWords(amounts) {
   return each.join(", ") || "–";
 }
 
+/** @param {Spread | null} value */
+const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
+
 export class ArmsTable {
   /** @param {ArmLook[]} arms @param {Objective[]} objectives @param {Map<string, Metric>} metrics */
   constructor(arms, objectives, metrics) {
@@ -47,8 +50,10 @@ export class ArmsTable {
     this.note = h("span", { class: "muted" });
     this.best = shownFirst(metrics, objectives);
     this.against = h("th", { scope: "col", class: "num" });
+    this.alone = h("p", { class: "muted", hidden: true });
     const head = (text, title) => h("th", { scope: "col", class: text === "Arm" ? "" : "num", title }, text);
     this.bestHeads = new Map(this.best.map((name) => [name, head(this.#bestTitle(name), metrics.get(name)?.doc)]));
+    this.singleHeads = [head("Δm [%]"), head("Mean rank")];
     const heads = [
       head("Arm"),
       head("Trials"),
@@ -58,17 +63,19 @@ export class ArmsTable {
       head("Lands at", LANDS),
       head("ε", EPSILON),
       head("IGD⁺", IGD),
+      ...this.singleHeads,
       ...this.bestHeads.values(),
       head("Training time"),
       head("Front lost without it", SHARE),
     ];
-    this.width = heads.length;
+    this.heads = heads;
     const table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);
     this.element = h(
       "section",
       { class: "arms" },
       h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, table),
+      this.alone,
     );
   }
 
@@ -85,6 +92,9 @@ export class ArmsTable {
     setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${chosen}`);
     for (const [name, cell] of this.bestHeads) setLit(cell, this.#bestTitle(name), comparison.lights[name]);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
+    const { single } = comparison;
+    setText(this.alone, single?.words ?? "");
+    for (const element of [this.alone, ...this.singleHeads]) element.hidden = !single;
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);
     keyed(this.body, comparison.arms, (arm) => arm.name, (arm) => this.#make(arm), update);
@@ -93,7 +103,7 @@ export class ArmsTable {
   #make(/** @type {ComparedArm} */ arm) {
     const mark = swatch(this.looks.get(arm.name) ?? arm);
     const head = h("th", { scope: "row" }, h("span", { class: "arm", title: arm.name }, mark, arm.name));
-    return h("tr", {}, head, ...Array.from({ length: this.width - 1 }, () => h("td", { class: "num" })));
+    return h("tr", {}, head, ...Array.from({ length: this.heads.length - 1 }, () => h("td", { class: "num" })));
   }
 
   /** @param {HTMLElement} row @param {ComparedArm} arm @param {Pair | undefined} pair @param {boolean} isBaseline */
@@ -107,11 +117,14 @@ export class ArmsTable {
       landsWords(arm.amounts_to),
       number(thousandths(arm.epsilon)),
       number(thousandths(arm.igd_plus)),
+      overSeedsText(arm.delta_m),
+      overSeedsText(arm.mean_rank),
       ...this.best.map((name) => number(arm.best[name])),
       duration(arm.training_seconds),
       percent(arm.front_share),
     ];
     cells.forEach((text, i) => setText(row.children[i + 1], text));
+    this.singleHeads.forEach((head) => setAttr(row.children[this.heads.indexOf(head)], "hidden", head.hidden));
     setAttr(row.children[4], "title", pair ? capital(pair.words) : null);
     row.children[2].classList.toggle("bad", counts.failed > 0);
   }

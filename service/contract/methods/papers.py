@@ -80,7 +80,11 @@ PAPERS: dict[str, dict[str, tuple[str, ...]]] = {
     "problem": {"bottleneck": ("tishby1999ib",)},
     "optimizer": {"adam": ("kingma2015adam",)},
     "training": {"balance": ("alexos2025balance",), "dfa": ("nokland2016dfa",)},
-    "analysis": {"hypervolume": ("zitzler1999hypervolume",), "holm": ("holm1979test",)},
+    "analysis": {
+        "hypervolume": ("zitzler1999hypervolume",),
+        "holm": ("holm1979test",),
+        "delta-m": ("maninis2019attentive", "navon2022nash"),  # the measure; its sign, and the mean rank
+    },
     "software": {"torch": ("paszke2019pytorch",), "ray": ("liaw2018tune",)},
 }
 
@@ -89,6 +93,7 @@ WITHOUT_PAPER: dict[str, dict[str, str]] = {
     "weighting": {
         "fixed": "constant weights",
         "uniform": "constant weights",
+        "single": "constant weights",
         "target-rate": "dual ascent on one constraint",
     },
     "rate": {"none": "no information term"},

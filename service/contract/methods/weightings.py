@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from service.contract.methods.problems import TaskName
 from service.contract.metrics import ALPHA_GAP
 from service.contract.study.axes import Axis, Grid
 from service.contract.study.strict import Strict
@@ -58,6 +59,19 @@ class Uniform(Strict):
     needs_gram: ClassVar[bool] = False
 
     name: Literal["uniform"] = "uniform"
+
+
+class Single(Strict):
+    """One task alone: weight 1 on it and 0 on all others, so that the encoder learns from this task only while every
+    head learns its own (problem multitask). What the tasks reach alone is what Δm is measured against.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["single"] = "single"
+    task: Axis[TaskName] | None = Field(
+        None, description="the task that the encoder learns; none: each task of the problem in turn, a trial for each"
+    )
 
 
 class TargetRate(Strict):
@@ -300,12 +314,14 @@ class Stch(_Scalarizer):
     preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
-BY_HAND = ("fixed", "uniform", "target-rate")  # somebody chose what they weigh; all others choose for themselves
-CONSTANT = ("fixed", "uniform")  # their weights stay as they are written
+BY_HAND = ("fixed", "uniform", "single", "target-rate")  # somebody chose what they weigh; others find it
+CONSTANT = ("fixed", "uniform", "single")  # their weights stay as they are written
+REFERENCES = ("single",)  # by hand, but models of their own for each task: others are measured against them
 
 Weighting = Annotated[
     Fixed
     | Uniform
+    | Single
     | TargetRate
     | Mib
     | Arml

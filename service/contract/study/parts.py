@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 
 from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
-from service.contract.methods.weightings import Weighting
+from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.weightings import Single, Weighting
 from service.contract.study import simplex
 from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.strict import Strict
@@ -132,13 +133,21 @@ class Parts(NamedTuple):
     training: Part[Training]
 
 
+def _spelled_out(arm: Arm) -> Weighting:
+    """The arm's weighting, with the grid that `single` without a task stands for: each task of the problem."""
+    single = arm.weighting
+    if not isinstance(single, Single) or single.task is not None or isinstance(arm.search, OptunaSearch):
+        return single
+    return type(single).model_validate({**single.model_dump(), "task": {"grid": list(arm.problem.terms)}})
+
+
 def parts_of(study: Study, arm: Arm) -> Parts:
     def overridden(base: P, override: Values) -> P:
         return type(base).model_validate({**base.model_dump(by_alias=True), **override})
 
     return Parts(
         Part("problem", arm.problem, tuple(type(arm.problem).model_fields)),
-        Part("weighting", arm.weighting, tuple(type(arm.weighting).model_fields), arm.problem.terms),
+        Part("weighting", _spelled_out(arm), tuple(type(arm.weighting).model_fields), arm.problem.terms),
         Part("model", overridden(study.model, arm.model), tuple(arm.model)),
         Part("training", overridden(study.training, arm.training), tuple(arm.training)),
     )

@@ -10,10 +10,10 @@ from service.contract.methods.data import Data, Gaussian, Images
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.task_data import DOMAIN
-from service.contract.methods.weightings import Fixed
+from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
-from service.contract.study.axes import Range, listed
+from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
@@ -30,6 +30,7 @@ def broken(study: Study) -> list[Detail]:
         *_latent_map(study),
         *_weightings(study),
         *_fixed_weights(study),
+        *_single_tasks(study),
         *_blending(study),
         *_feedback(study),
         *_balance(study),
@@ -178,6 +179,34 @@ def _fixed_weights(study: Study) -> Iterator[Detail]:
         if fixed.simplex and isinstance(arm.search, OptunaSearch):
             rule = f"simplex is a grid, search optuna takes none: use weights with ranges, got simplex {fixed.simplex}"
             yield Detail(path=f"{path}.simplex", message=rule)
+
+
+def _single_tasks(study: Study) -> Iterator[Detail]:
+    """A task alone needs tasks, and must be one of them."""
+    for i, arm in enumerate(study.arms):
+        single, terms = arm.weighting, arm.problem.terms
+        if not isinstance(single, Single):
+            continue
+        path = f"arms[{i}].weighting"
+        if not isinstance(arm.problem, Multitask):
+            rule = f"single trains one task of problem multitask alone, got problem {arm.problem.name!r}"
+            yield Detail(path=f"{path}.name", message=rule)
+        elif single.task is None and isinstance(arm.search, OptunaSearch):
+            rule = "single without a task is a grid over all of them, search optuna takes none: name the task, got none"
+            yield Detail(path=f"{path}.task", message=rule)
+        else:
+            for where, task in _named(single.task):
+                if isinstance(task, str) and task not in terms:
+                    rule = f"{task!r} is not a task of this arm's problem; its tasks are {', '.join(terms)}"
+                    yield Detail(path=f"{path}.task{where}", message=rule)
+
+
+def _named(axis: object) -> list[tuple[str, object]]:
+    """The values of an axis, each with its place in it; none where nothing is said."""
+    if isinstance(axis, Grid | Choice):
+        kind = next(iter(type(axis).model_fields))
+        return [(f".{kind}[{j}]", value) for j, value in enumerate(listed(axis))]
+    return [] if axis is None else [("", axis)]
 
 
 def _blending(study: Study) -> Iterator[Detail]:

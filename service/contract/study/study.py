@@ -270,10 +270,13 @@ class Study(Strict):
             return names
         return [*names, *(VALIDATION.of(name) for name in names if described(name).measured)]
 
-    def chosen_by(self, metric: str) -> str:
-        """The metric that chooses where this one is claimed: its own on the validation split, if there is one."""
+    def chosen_by(self, metric: str, arms: Sequence[Arm] | None = None) -> str:
+        """The metric that chooses where this one is claimed: its own on the validation split, if all have one.
+
+        `arms` are those it is claimed of; none: every arm.
+        """
         twin = VALIDATION.of(metric)
-        held = all(twin in self.metrics_of(arm) for arm in self.arms)
+        held = all(twin in self.metrics_of(arm) for arm in (self.arms if arms is None else arms))
         return twin if self.selection == "validation" and held else metric
 
     @property

@@ -42,6 +42,7 @@ COMPARISON: dict[str, Any] = {
     "lights": {"i_xz_bits": {"light": "near", "words": "I(X;Z) ● at worst"}},
     "seeds": 3,
     "baseline": "manual β",
+    "single": None,
     "objectives": [
         {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.04},
         {"metric": "i_zy_bits", "goal": "maximize", "reference": 1.234e-5},
@@ -129,6 +130,20 @@ def test_a_terminal_of_eighty_columns_shows_every_arm_and_figure_whole() -> None
     assert "…" not in shown
     for words in ("arm", "manual β", "MIB", "hypervolume", "−0.123 ± 0.046", "3 m 12 s", "collapsed"):
         assert words in shown, words
+
+
+def test_against_single_tasks_delta_m_and_mean_rank_take_the_place_of_one_accuracy() -> None:
+    drop = {"mean": 1.234, "half_width": 0.5, "low": 1.0, "high": 1.5}
+    rank = {"mean": 1.5, "half_width": 0.72, "low": 1.0, "high": 2.0}
+    manual, mib = COMPARISON["arms"]
+    arms = [{**manual, "delta_m": drop, "mean_rank": rank}, {**mib, "delta_m": None, "mean_rank": None}]
+    comparison = {**COMPARISON, "arms": arms, "single": {"words": "Δm: relative drop."}}
+    head, first, second = lines(comparison_table(comparison))
+    assert head == "arm trials hypervolume distance Δm % mean rank training"
+    assert first.endswith("65.3 ± 2.4 baseline 1.23 ± 0.50 1.50 ± 0.72 3 m 12 s")
+    assert second == "MIB 0/4 – −0.123 ± 0.046 – – 0 s"
+    assert objectives_line(comparison) == f"{objectives_line(COMPARISON)} Δm: relative drop."
+    assert "…" not in drawn(comparison_table(comparison), width=80)
 
 
 def test_the_objectives_are_told_with_the_reference_point() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.analysis import wilson
+from service.analysis.ranks import rank_averages, ranks
 from service.contract.wire.errors import InvalidInput
 from service.figures import figures_of
-from service.figures.drawing.ranks import rank_averages, ranks
 from service.figures.figure import Asked
 from service.figures.robustness import draw_robustness, figure, robustness_data
 from service.views.fold import StudyView

@@ -60,6 +60,19 @@ class AgainstExactFront(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
+class AgainstSingleTasks(OverSeeds):
+    """Δm: the mean over tasks of what an arm loses against training each alone, in percent; below 0 is a gain.
+
+    100/T Σ_i (−1)^δ (M_i − M_b)/M_b with δ = 1 where higher is better; M_b is the single trial of the task and seed.
+    """
+
+    by_seed: Annotated[dict[str, float], Field(description="of the trial that was chosen in each seed, by seed")]
+    by_metric: Annotated[
+        dict[str, OverSeeds], Field(description="each task's own part, in percent, by the metric that measures it")
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
 class CostSoFar(Answer):
     """Hypervolume against cost, per seed: lists of one length, a place each."""
 
@@ -138,6 +151,17 @@ class ComparedArm(ArmLook):
     ]
     exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
     draws_front: Annotated[bool, Field(description="it has more than one configuration")]
+    delta_m: Annotated[
+        AgainstSingleTasks | None,
+        Field(
+            description="Δm against single arms; null without them, for themselves, and where it lacks one of their "
+            "tasks"
+        ),
+    ]
+    mean_rank: Annotated[
+        OverSeeds | None,
+        Field(description="mean over the same tasks of its rank among the arms that have a Δm; 1 is best"),
+    ]
     training_seconds: Annotated[float, Field(description="of all its trials together")]
     trained_trials: Annotated[int, Field(description="those that have ended")]
     cost: Annotated[CostSoFar, Field(description="its hypervolume as its trials ended")]
@@ -206,6 +230,18 @@ class ObjectiveAxis(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
+class SingleTasks(Answer):
+    """The tasks that were trained alone: what Δm and mean ranks are about."""
+
+    arms: Annotated[list[str], Field(description="the single arms, which are rivals of none")]
+    measures: Annotated[dict[str, str], Field(description="of each task, the metric that measures it")]
+    without: Annotated[
+        list[int], Field(description="seeds that have no Δm: a task has no single trial with a result there")
+    ]
+    words: Annotated[str, Field(description="what Δm and mean rank are here, in a few sentences")]
+
+
+@dataclass(slots=True, kw_only=True)
 class ComparisonAnswer(Answer):
     """The arms of a study, or of several laid over each other, side by side."""
 
@@ -234,5 +270,9 @@ class ComparisonAnswer(Answer):
             "no arm's were watched"
         ),
     ]
+    single: Annotated[SingleTasks | None, Field(description="null where no arm trains single tasks")]
     arms: Annotated[list[ComparedArm], Field(description="in the order of the spec")]
-    pairs: Annotated[list[ComparedPair], Field(description="every other arm with a result against the baseline")]
+    pairs: Annotated[
+        list[ComparedPair],
+        Field(description="every other arm with a result against the baseline, but for single arms"),
+    ]

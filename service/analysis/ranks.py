@@ -1,4 +1,4 @@
-"""Ranks of arms, averaged over conditions: which arm is ahead whatever the attack."""
+"""Ranks of arms, averaged over conditions: which arm is ahead whatever the attack or the task."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def ranks(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def rank_averages(table: Mapping[str, Mapping[str, float]], conditions: Sequence[str]) -> dict[str, float]:
-    """Per arm the mean over conditions, such as clean or an attack, of its rank; every arm has every condition."""
+    """Per arm the mean over conditions, such as an attack or a task, of its rank; every arm has every condition."""
     by_condition = [ranks({arm: values[condition] for arm, values in table.items()}) for condition in conditions]
     return {arm: sum(each[arm] for each in by_condition) / len(conditions) for arm in table} if conditions else {}
