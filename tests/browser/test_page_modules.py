@@ -29,7 +29,7 @@ SCENE = """
   const looks = [{ name: "a", colour: "red", symbol: "circle" }, { name: "b", colour: "blue", symbol: "square" }];
   const study = { id: "s", name: "n", arms: looks, spec: { objectives }, metrics: rows, figures: [] };
   const page = document.getElementById("page");
-  const cells = (row) => [...row.children].map((cell) => cell.textContent);
+  const cells = (row) => [...row.children].filter((cell) => !cell.hidden).map((cell) => cell.textContent);
 """
 
 
@@ -98,6 +98,7 @@ def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
     rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0, "epsilon": 0.25, "igd_plus": None}
     rest |= {"distance": {"mean": -0.5, "half_width": 0.1, "seeds": 3}, "amounts_to": {}}
+    rest |= {"delta_m": None, "mean_rank": None}
     return {
         "name": name,
         "counts": counts,
@@ -113,7 +114,7 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
         {"weighting.beta": 0.01},
     )
     comparison: dict[str, Any] = {
-        **{"seeds": 3, "baseline": "a", "verdict": "v", "lights": {}},
+        **{"seeds": 3, "baseline": "a", "verdict": "v", "lights": {}, "single": None},
         "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],
         "arms": [
             arm("a"),
@@ -195,6 +196,7 @@ def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
         "arms": [],
         "pairs": [],
         "verdict": "v",
+        "single": None,
     }
     script = """const { ArmsTable } = await load("pages/arms-table");
       const table = new ArmsTable(looks, objectives, metrics);
@@ -207,6 +209,33 @@ def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
         ["Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
         ["◐Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
     ]
+
+
+def test_delta_m_and_mean_rank_are_shown_only_against_single_tasks(stage: Page) -> None:
+    drop = {"mean": 1.25, "half_width": 0.5, "low": 1.0, "high": 1.5}
+    two = {"mean": 1.5, "half_width": None, "low": 1.0, "high": 2.0}
+    comparison: dict[str, Any] = {
+        **{"seeds": 3, "baseline": None, "verdict": "v", "objectives": [], "pairs": []},
+        "lights": {},
+        "single": {"words": "Δm: relative drop."},
+        "arms": [arm("a", delta_m=drop, mean_rank=two), arm("alone")],
+    }
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const table = new ArmsTable(looks, objectives, metrics);
+      const head = () => cells(table.element.querySelector("thead tr"));
+      return argument.map((comparison) => {
+        table.show(comparison);
+        return [head().slice(6, 10), [...table.body.children].map((row) => cells(row).slice(6, 10)),
+          table.alone.hidden, table.alone.textContent];
+      });"""
+    without = {**comparison, "single": None}
+    shown, hidden, again = scene(stage, script, [comparison, without, comparison])
+    assert shown == again
+    assert shown[0] == ["ε", "IGD⁺", "Δm [%]", "Mean rank"]
+    assert shown[1] == [["0.250", "–", "1.25 ± 0.50", "1.00 and 2.00"], ["0.250", "–", "–", "–"]]
+    assert shown[2:] == [False, "Δm: relative drop."]
+    assert "Mean rank" not in hidden[0] and [len(row) for row in hidden[1]] == [4, 4]
+    assert hidden[1][0][2:] == ["–", "–"] and hidden[2:] == [True, ""], "then come the best values"
 
 
 def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Page) -> None:
