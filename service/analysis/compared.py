@@ -10,14 +10,14 @@ from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
 from service.analysis.candidates import candidates, chooser, objectives, placed, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
-from service.analysis.delta_m import DeltaM
+from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.fronts import Axis, Point, turned
 from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
 from service.analysis.intervals import Interval
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
-from service.analysis.single_tasks import AgainstSingle, against_single, reference_arms
+from service.analysis.single_tasks import against_single, reference_arms
 from service.analysis.truth import exact_curve
 from service.analysis.verdict import identical_words, rival_words, verdict
 from service.analysis.watched import gradients_words, watched_arms

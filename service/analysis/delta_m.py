@@ -30,6 +30,16 @@ class DeltaM(NamedTuple):
     by_axis: dict[str, Interval]  # each task's own part, by its metric
 
 
+class AgainstSingle(NamedTuple):
+    """Every arm that has all tasks that were trained alone: Δm and mean rank."""
+
+    arms: list[str]  # the single ones
+    measures: dict[str, str]  # of each task that was trained alone: its metric
+    without: list[int]  # seeds whose single trials have ended without a value for every task
+    delta_m: dict[str, DeltaM]
+    mean_rank: dict[str, Interval]
+
+
 def drops(values: Sequence[float], alone: Sequence[float], axes: Sequence[Axis]) -> list[float]:
     """100 (−1)^δ (M − M_b)/M_b of each axis, δ = 1 where higher is better: in percent, lower is better. [T]"""
     signs = [1 if axis.goal == "minimize" else -1 for axis in axes]

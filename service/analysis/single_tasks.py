@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from service.analysis.delta_m import Alone, DeltaM, alone_in, chosen_by_seed, delta_m, mean_ranks
+from service.analysis.delta_m import AgainstSingle, Alone, alone_in, chosen_by_seed, delta_m, mean_ranks
 from service.analysis.fronts import Axis, Trial, points_of
-from service.analysis.intervals import Interval
 from service.contract.methods.problems import Multitask
 from service.contract.methods.weightings import REFERENCES
 from service.contract.metrics import Kind, Metric, metric
@@ -17,16 +15,6 @@ from service.views.trial import TrialView
 from service.views.view import View
 
 TASK = "weighting.task"  # of a single trial's configuration
-
-
-class AgainstSingle(NamedTuple):
-    """Every arm that has all tasks that were trained alone: Δm and mean rank."""
-
-    arms: list[str]  # the single ones
-    measures: dict[str, str]  # of each task that was trained alone: its metric
-    without: list[int]  # seeds whose single trials have ended without a value for every task
-    delta_m: dict[str, DeltaM]
-    mean_rank: dict[str, Interval]
 
 
 def reference_arms(study: Study) -> list[str]:

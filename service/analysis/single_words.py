@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from service.analysis.delta_m import DeltaM
+from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.intervals import Interval
-from service.analysis.single_tasks import AgainstSingle
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural, spread
 

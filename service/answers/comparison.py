@@ -5,13 +5,12 @@ from __future__ import annotations
 from service.analysis import Interval, Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
-from service.analysis.delta_m import DeltaM
+from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.gradient_angles import Angles
 from service.analysis.gradient_words import conflict_words
 from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace, Spread
 from service.analysis.place_words import STANDINGS
-from service.analysis.single_tasks import AgainstSingle
 from service.analysis.single_words import note_words
 from service.contract.wire.answers.comparison import (
     AgainstExactFront,

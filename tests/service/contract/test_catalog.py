@@ -8,7 +8,7 @@ from service.contract.catalog import OFTEN_SET, Entry, catalog
 from service.contract.study.parsing import check_study
 
 NAMES = {
-    "weightings": "fixed uniform target-rate mib arml mgb blending mgda upgrad pcgrad cagrad nash-mtl imtl-g "
+    "weightings": "fixed uniform single target-rate mib arml mgb blending mgda upgrad pcgrad cagrad nash-mtl imtl-g "
     "aligned-mtl fairgrad uw dwa famo imtl-l stch",
     "attacks": "fgsm pgd mifgsm nifgsm eotpgd upgd jitter",
     "searches": "grid optuna",
@@ -45,7 +45,8 @@ def test_every_parameter_is_described(kind: str) -> None:
 
 @pytest.mark.parametrize("name", [entry.name for entry in entries("weightings")])
 def test_a_study_may_name_every_weighting_of_the_catalog(name: str) -> None:
-    arm = {"name": "a", "weighting": {"name": name}}
+    problem = {"name": "multitask" if name == "single" else "bottleneck"}  # whose tasks it trains alone
+    arm = {"name": "a", "problem": problem, "weighting": {"name": name}}
     study = check_study({"name": "s", "arms": [arm], "data": {"name": "digits", "validation_fraction": 0.1}})
     assert study.arms[0].weighting.name == name
 

@@ -36,6 +36,7 @@ THREE = Setting(("a", "b", "c"), 16, CPU)
 KINDS = {kind.model_fields["name"].default: kind for kind in get_args(get_args(Weighting)[0])}
 SOLVERS = {"upgrad": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
 FEW_SOLUTIONS: dict[str, dict[str, Any]] = {"nash-mtl": {"optim_niter": 2}}  # half a second each otherwise
+OF_TASKS = {"single": {"task": "rotation"}}
 
 # At their defaults the others weigh a hundred nats like one of cross-entropy, about β = 1: the code collapses to the
 # prior (accuracy near chance) as it does for `uniform`. That is what they do, not a fault, and nothing is asserted.
@@ -47,7 +48,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:You are solving a parameterized 
 def spec(name: str) -> Any:
     if not find_spec(SOLVERS.get(name, "torchjd")):
         pytest.skip(f"{name} needs {SOLVERS[name]}, an extra of torchjd")
-    return KINDS[name](**FEW_SOLUTIONS.get(name, {}))
+    return KINDS[name](**(FEW_SOLUTIONS | OF_TASKS).get(name, {}))
 
 
 def grams(m: int, n: int, seed: int = 0) -> Tensor:
@@ -60,7 +61,7 @@ def metrics(report: Any, name: str) -> dict[str, Any]:
     return {k: v for k, v in report.metrics[name].items() if k != "seconds"}
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in OF_TASKS])
 def test_every_weighting_trains_alone_as_in_a_cohort(cohorts: Any, name: str) -> None:
     trials = [
         cohorts.trial(str(seed), spec(name), seed=seed, epochs=2, learning_rate=lr)
