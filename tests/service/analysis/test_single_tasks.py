@@ -7,6 +7,7 @@ import pytest
 from service.analysis.compared import compared
 from service.analysis.delta_m import DeltaM
 from service.analysis.intervals import Interval, mean_interval
+from service.analysis.place import NOWHERE
 from service.analysis.single_tasks import against_single, measure_of
 from service.analysis.single_words import drop_words, note_words
 from service.analysis.verdict import verdict
@@ -175,11 +176,13 @@ def test_a_single_arm_is_neither_baseline_nor_rival() -> None:
 
 def test_what_is_said_of_the_others_does_not_change_with_it() -> None:
     def varied(trial: TrialView) -> Reported:
-        return hits(0.70 - 0.01 * trial.planned.seed**2, 0.47)
+        return hits(0.70 - 0.01 * trial.planned.seed**2, 0.44)
 
     told: dict[str, Told] = {"uniform": always(0.72, 0.45), "MGB": varied, "alone": alone}
     without, with_it = compared(played(UNIFORM, MGB, told=told)), compared(played(UNIFORM, MGB, SINGLE, told=told))
-    for before, after in zip(without.arms, with_it.arms[:2], strict=True):
+    *others, single = with_it.arms
+    assert others[1].place.place.distance.sure.mean and single.place.place == NOWHERE
+    for before, after in zip(without.arms, others, strict=True):
         assert (before.place.place, before.place.test) == (after.place.place, after.place.test)
         assert before.result.hypervolume == after.result.hypervolume
     assert without.pairs == with_it.pairs and with_it.verdict.startswith(without.verdict)
