@@ -69,12 +69,12 @@ export class ArmsTable {
       head("Front lost without it", SHARE),
     ];
     this.heads = heads;
-    const table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);
+    this.table = h("table", {}, h("thead", {}, h("tr", {}, heads)), this.body);
     this.element = h(
       "section",
       { class: "arms" },
       h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note),
-      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, table),
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, this.table),
       this.alone,
     );
   }
@@ -95,6 +95,7 @@ export class ArmsTable {
     const { single } = comparison;
     setText(this.alone, single?.words ?? "");
     for (const element of [this.alone, ...this.singleHeads]) element.hidden = !single;
+    this.table.classList.toggle("against-single", Boolean(single));
     const pairs = new Map(comparison.pairs.map((pair) => [pair.arm, pair]));
     const update = (row, arm) => this.#update(row, arm, pairs.get(arm.name), arm.name === comparison.baseline);
     keyed(this.body, comparison.arms, (arm) => arm.name, (arm) => this.#make(arm), update);
