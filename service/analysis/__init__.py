@@ -1,6 +1,7 @@
 """Fronts, hypervolumes, intervals and the comparison of arms: mathematics on plain values (moocore, numpy).
 
-`candidates`, `compared`, `lights`, `single_tasks`, `trial_table`, `watched` and `weighting_gains` take from a view what it needs.
+`candidates`, `compared`, `lights`, `single_tasks`, `trial_table`, `watched` and `weighting_gains` take from a view
+what it needs.
 """
 
 from __future__ import annotations
