@@ -98,7 +98,7 @@ def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
     rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0, "epsilon": 0.25, "igd_plus": None}
     rest |= {"distance": {"mean": -0.5, "half_width": 0.1, "seeds": 3}, "amounts_to": {}}
-    rest |= {"delta_m": None, "mean_rank": None}
+    rest |= {"delta_m": None, "mean_rank": None, "optimism": {}}
     return {
         "name": name,
         "counts": counts,
@@ -202,12 +202,42 @@ def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
       const table = new ArmsTable(looks, objectives, metrics);
       return argument.map((comparison) => {
         table.show(comparison);
-        return [...table.element.querySelectorAll("th")].map((cell) => cell.textContent).slice(8, 10);
+        return [...table.element.querySelectorAll("th")].map((cell) => cell.textContent).slice(10, 12);
       });"""
     shown = scene(stage, script, [{**comparison, "lights": lights} for lights in ({}, {"i_xz_bits": LIT})])
     assert shown == [
         ["Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
         ["◐Best I(X;Z) [bits]", "Best I(Z;Y) [bits]"],
+    ]
+
+
+def test_what_choosing_flattered_is_shown_when_asked_and_where_there_is_any(stage: Page) -> None:
+    held_out = [arm("a", best={"i_zy_bits": 2.94}, optimism={"i_zy_bits": 0.02}), arm("b", best={"i_zy_bits": 2.5})]
+    comparison: dict[str, Any] = {
+        **{"seeds": 3, "baseline": None, "verdict": "v", "objectives": [], "pairs": [], "lights": {}, "single": None},
+        "arms": held_out,
+    }
+    unheld = {**comparison, "arms": [held_out[1]]}
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const table = new ArmsTable(looks, objectives, metrics);
+      page.replaceChildren(table.element);
+      const label = table.element.querySelector("label");
+      const box = label.querySelector("input");
+      const cell = () => table.body.children[0].children[table.heads.indexOf(table.bestHeads.get("i_zy_bits"))];
+      const seen = [];
+      table.show(argument[1]);
+      seen.push(label.hidden);
+      table.show(argument[0]);
+      seen.push(label.hidden, cell().textContent);
+      box.click();
+      seen.push(cell().textContent, location.search);
+      box.click();
+      seen.push(cell().textContent, location.search);
+      return seen;"""
+    assert scene(stage, script, [comparison, unheld]) == [
+        *(True, False, "2.94"),
+        *("2.94 (+0.0200)", "?optimism=1"),
+        *("2.94", ""),
     ]
 
 

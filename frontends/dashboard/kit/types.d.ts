@@ -136,6 +136,7 @@ interface Spread {
 interface ComparedArm extends ArmLook {
   counts: Counts;
   best: Record<string, number | null>;
+  optimism: Record<string, number>;
   front_share: number | null;
   hypervolume: Spread;
   distance: Spread & { seeds: number };

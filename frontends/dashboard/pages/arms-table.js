@@ -1,5 +1,6 @@
 // The arms side by side, and each against the baseline.
 
+import { choose, chosen } from "../kit/address.js";
 import { h, keyed, setAttr, setText } from "../kit/dom.js";
 import {
   capital, configLabel, duration, metricLabel, number, overSeeds, percent, setting, spread,
@@ -16,6 +17,8 @@ const LOST = "a seed whose trials all failed or collapsed counts with a hypervol
 
 const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
 const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
+const OPTIMISM = "beside the best values: how much better the arm’s front looks on the validation split, which chose it, "
+  + "mean over its trials; above 0 is the winner’s curse";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
 
 /** Of a range: finer than this nobody compares. @param {number | null} value */
@@ -38,6 +41,15 @@ export function landsWords(amounts) {
   return each.join(", ") || "–";
 }
 
+/**
+ * "2.94", or with what choosing flattered "2.94 (+0.02)".
+ * @param {number | null} best @param {number | undefined} gap
+ */
+export function bestWords(best, gap) {
+  if (best === null || gap === undefined) return number(best);
+  return `${number(best)} (${gap > 0 ? "+" : ""}${number(gap)})`;
+}
+
 /** @param {Spread | null} value */
 const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
 
@@ -51,6 +63,13 @@ export class ArmsTable {
     this.best = shownFirst(metrics, objectives);
     this.against = h("th", { scope: "col", class: "num" });
     this.alone = h("p", { class: "muted", hidden: true });
+    this.flattered = h("input", { type: "checkbox", checked: chosen("optimism") === "1" });
+    this.flattered.addEventListener("change", () => {
+      choose({ optimism: this.flattered.checked ? "1" : null });
+      if (this.shown) this.show(this.shown);
+    });
+    const words = " what choosing flattered";
+    this.asked = h("label", { class: "muted", title: OPTIMISM, hidden: true }, this.flattered, words);
     const head = (text, title) => h("th", { scope: "col", class: text === "Arm" ? "" : "num", title }, text);
     this.bestHeads = new Map(this.best.map((name) => [name, head(this.#bestTitle(name), metrics.get(name)?.doc)]));
     this.singleHeads = [head("Δm [%]"), head("Mean rank")];
@@ -73,7 +92,7 @@ export class ArmsTable {
     this.element = h(
       "section",
       { class: "arms" },
-      h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note),
+      h("div", { class: "panel-head" }, h("h2", {}, "Arms"), this.note, this.asked),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arms" }, this.table),
       this.alone,
     );
@@ -85,11 +104,13 @@ export class ArmsTable {
   }
 
   show(/** @type {Comparison} */ comparison) {
+    this.shown = comparison;
+    this.asked.hidden = !comparison.arms.some((arm) => Object.keys(arm.optimism).length);
     const named = (axis) => `${this.metrics.get(axis.metric)?.label ?? axis.metric} ${setting(axis.reference)}`;
     const reference = comparison.objectives.map(named).join(", ");
     const unit = comparison.baseline ? `; distance to ${comparison.baseline}’s front in units of its ranges` : "";
-    const chosen = comparison.selection_words ? `; ${comparison.selection_words}` : "";
-    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${chosen}`);
+    const split = comparison.selection_words ? `; ${comparison.selection_words}` : "";
+    setText(this.note, `hypervolume: ${overSeeds(comparison.seeds)}, reference point ${reference}${unit}${split}`);
     for (const [name, cell] of this.bestHeads) setLit(cell, this.#bestTitle(name), comparison.lights[name]);
     setText(this.against, comparison.baseline ? `Against ${comparison.baseline}` : "Against");
     const { single } = comparison;
@@ -120,7 +141,7 @@ export class ArmsTable {
       number(thousandths(arm.igd_plus)),
       overSeedsText(arm.delta_m),
       overSeedsText(arm.mean_rank),
-      ...this.best.map((name) => number(arm.best[name])),
+      ...this.best.map((name) => bestWords(arm.best[name], this.flattered.checked ? arm.optimism[name] : undefined)),
       duration(arm.training_seconds),
       percent(arm.front_share),
     ];
