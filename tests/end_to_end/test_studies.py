@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from frontends.client import Client, Study
-from service.contract.metrics import BOTTLENECK_METRICS, CALIBRATIONS, COMMON_METRICS, I_XZ
+from service.contract.metrics import BOTTLENECK_METRICS, CALIBRATIONS, COMMON_METRICS, I_XZ, VALIDATION
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(240)
@@ -105,9 +105,10 @@ def test_a_study_runs_and_every_watcher_sees_every_event_once(
     }
     trials = study.trials()
     assert {trial["state"] for trial in trials} == {"finished"}
+    expected = {*COMMON_METRICS, *BOTTLENECK_METRICS, *(family.of(I_XZ) for family in CALIBRATIONS)}
+    expected |= {VALIDATION.of(name) for name, row in BOTTLENECK_METRICS.items() if row.measured}
     for trial in trials:
-        calibrated = {family.of(I_XZ) for family in CALIBRATIONS}
-        assert set(trial["metrics"]) == {*COMMON_METRICS, *BOTTLENECK_METRICS, *calibrated}
+        assert set(trial["metrics"]) == expected and trial["lights"]["i_xz_bits"]["light"] == "near"
         assert trial["metrics"]["epoch"] == 3
     low, high = (next(t for t in trials if t["config"].get("weighting.beta") == b) for b in (0.001, 0.1))
     assert high["metrics"]["i_xz_bits"] < low["metrics"]["i_xz_bits"]

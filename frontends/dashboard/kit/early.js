@@ -28,7 +28,7 @@
   const modules = {
     pages: "app arms-table columns spec study study-head trial-columns trial-drawer trials-table",
     figures: "brush controls curve drawing figure-panel look save sketch",
-    kit: "address live menu metrics progress shortcuts swatch tabs vocabulary yaml",
+    kit: "address light live menu metrics progress shortcuts swatch tabs vocabulary yaml",
   };
   for (const [folder, names] of Object.entries(modules)) {
     for (const name of names.split(" ")) link({ rel: "modulepreload", href: `/assets/${folder}/${name}.js` });
