@@ -363,6 +363,120 @@ def test_a_trial_that_is_not_there_is_said_to_be_missing_and_a_loss_is_passed_on
     assert state == "nothing at /api/studies/s/trials/gone"
 
 
+def test_an_open_trial_is_the_one_that_was_opened_last(stage: Page) -> None:
+    opened = {**TRIAL, "reports": [], "log": ["one"], "artifacts": {}}
+    script = """const { TrialDrawer } = await load("pages/trial-drawer");
+      window.Plotly ??= { react: async () => {} };
+      const drawer = new TrialDrawer(study, metrics, () => {});
+      page.replaceChildren(drawer.element);
+      const late = [];
+      const at = (id) => `/api/studies/s/trials/${id}`;
+      stage.answers[at("t1")] = () => new Promise((done) => late.push(done));
+      stage.answers[at("a%2Fb")] = { ...argument, id: "a/b", seed: 8, log: ["two"] };
+      const settled = (act) => Promise.race([act, stage.settle()]);
+      const parts = () => [drawer.heading, drawer.state, drawer.links, drawer.facts, drawer.log].map((each) =>
+        each.textContent);
+      drawer.open("t1");
+      drawer.refresh();
+      drawer.refresh();
+      await stage.settle();
+      drawer.open("a/b");
+      await settled(drawer.refresh());
+      const shown = parts();
+      late[0]({ ...argument, id: "t1", log: ["late"] });
+      await stage.settle();
+      late[1](Response.json({ error: { message: "gone" } }, { status: 404 }));
+      await stage.settle();
+      const later = parts();
+      drawer.open("t1");
+      const empty = parts();
+      drawer.open("a/b");
+      await settled(drawer.refresh());
+      const again = parts();
+      drawer.close();
+      return [shown, later, empty, again];"""
+    shown, later, empty, again = scene(stage, script, opened)
+    assert shown == later == again and shown[0].endswith("seed 8") and shown[4] == "two"
+    assert empty == ["Loading …", "", "", "", ""]
+
+
+def test_a_trial_that_goes_on_is_shown_as_it_goes_and_its_log_leaves_the_reader_where_they_are(stage: Page) -> None:
+    opened = {**TRIAL, "state": "running", "reports": [], "log": [f"line {i}" for i in range(60)], "artifacts": {}}
+    script = """const { TrialDrawer } = await load("pages/trial-drawer");
+      window.Plotly ??= { react: async () => {} };
+      const drawer = new TrialDrawer(study, metrics, () => {});
+      page.replaceChildren(drawer.element);
+      stage.answers["/api/studies/s/trials/t1"] = argument;
+      drawer.open("t1");
+      Object.assign(drawer.log.style, { height: "60px", overflow: "auto", display: "block" });
+      const next = async () => {
+        argument.log = [...argument.log, "more"];
+        argument.metrics = { ...argument.metrics, epoch: argument.metrics.epoch + 1 };
+        await Promise.race([drawer.refresh(), stage.settle()]);
+        return drawer.log.scrollHeight - drawer.log.clientHeight - drawer.log.scrollTop;
+      };
+      const epoch = () => drawer.facts.querySelector("dd").textContent;
+      const seen = [await next(), epoch()];
+      drawer.log.scrollTop = 100;
+      await next();
+      const kept = drawer.log.scrollTop;
+      drawer.log.scrollTop = drawer.log.scrollHeight;
+      const followed = await next();
+      const last = epoch();
+      drawer.close();
+      return [seen, kept, followed, last];"""
+    (left, epoch), kept, followed, last = scene(stage, script, opened)
+    assert (left, epoch, kept, followed, last) == (0, "4", 100, 0, "6")
+
+
+def test_a_table_of_trials_asks_for_what_is_meant_and_forgets_what_is_over(stage: Page) -> None:
+    script = """const { TrialsTable } = await load("pages/trials-table");
+      const { Brush } = await load("figures/brush");
+      const reader = { onPick: () => {}, onChange: () => {}, brush: new Brush() };
+      const table = new TrialsTable(study, metrics, reader);
+      page.replaceChildren(table.element);
+      const failed = { ...argument, id: "t2", state: "failed", reason: "<b>NaN</b>" };
+      const answer = { trials: [argument, failed], next: "x", total: 300, columns: { config: [], varied: [] } };
+      const path = "/api/studies/s/trials";
+      stage.answers[path] = answer;
+      const asked = () => Object.fromEntries(new URL(stage.asked.at(-1).path, location.origin).searchParams);
+      await table.refresh();
+      const titles = table.rows.map((row) => [row.title, row.dataset.state]);
+      table.more.click();
+      await table.refresh();
+      const seen = [asked()];
+      table.where.value = "  seed = 0 ";
+      table.where.dispatchEvent(new Event("input"));
+      await stage.pass(300);
+      await table.refresh();
+      seen.push(asked());
+      stage.answers[path] = () => Response.json({ error: { message: "no such thing", details: [] } }, { status: 422 });
+      await table.refresh();
+      const wrong = [table.problem.textContent, table.rows.length];
+      stage.answers[path] = answer;
+      table.where.value = "";
+      await table.refresh();
+      const right = table.problem.textContent;
+      for (let i = 0; i < 3; i += 1) {
+        table.head.querySelector("[data-column=accuracy] button").click();
+        await table.refresh();
+        seen.push([asked().sort ?? null, table.head.querySelector("[data-column=accuracy]").ariaSort]);
+      }
+      table.filterState("on front");
+      await table.refresh();
+      seen.push(asked());
+      table.filterState("failed");
+      await table.refresh();
+      seen.push(asked());
+      return [titles, seen, wrong, right];"""
+    titles, seen, wrong, right = scene(stage, script, TRIAL)
+    assert titles == [["", "finished"], ["<b>NaN</b>", "failed"]]
+    assert seen[:2] == [{"limit": "200"}, {"limit": "100", "where": "seed = 0"}]
+    assert wrong == ["No such thing", 2] and right == "", "what was there stays beside the complaint"
+    assert seen[2:5] == [["accuracy", "ascending"], ["-accuracy", "descending"], [None, None]]
+    assert seen[5:] == [{"limit": "100", "front": "true"}, {"limit": "100", "state": "failed"}]
+
+
 def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -> None:
     script = """const { TrialsTable } = await load("pages/trials-table");
       const { Brush } = await load("figures/brush");

@@ -48,6 +48,23 @@ def test_one_gaussian_has_the_moments_of_the_aggregated_posterior() -> None:
     torch.testing.assert_close(fit(code, _continuous(y)).nats(code)[0], expected)
 
 
+def test_classes_of_unequal_size_in_one_heap_are_one_gaussian() -> None:
+    """The middle of all codes, not of the classes' centres."""
+    code, _ = _codes(0, apart=0.0)
+    y = torch.tensor([0] * 280 + [1] * 15 + [2] * 5)
+    moved = Code(code.mean + (y == 2)[:, None] * 0.5, code.scale)
+    torch.testing.assert_close(fit(moved, y).nats(moved), fit(moved, _continuous(y)).nats(moved))
+
+
+def test_classes_of_unequal_size_apart_have_their_shares() -> None:
+    code, _ = _codes(1, members=1, apart=0.0)
+    y = torch.tensor([0] * 200 + [1] * 100)
+    far = Code(code.mean + 500.0 * y[:, None], code.scale)
+    r = fit(far, y)
+    torch.testing.assert_close(r.log_p[0].exp(), torch.tensor([2 / 3, 1 / 3]).double())
+    torch.testing.assert_close(r.centres[0], torch.stack([far.mean[0][y == c].double().mean(0) for c in (0, 1)]))
+
+
 def test_classes_apart_are_a_mixture_with_one_covariance() -> None:
     code, y = _codes(1, members=1, apart=30.0)
     mean, scale = code.mean[0].double(), code.scale[0].double()
