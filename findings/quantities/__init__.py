@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from findings.quantities import curves, metrics, places, studies
+from findings.quantities import curves, gradients, metrics, places, studies, tasks
 from findings.quantities.quantity import Quantity
 
 QUANTITIES: dict[str, Quantity] = {
-    quantity.name: quantity for theme in (studies, places, metrics, curves) for quantity in theme.QUANTITIES
+    quantity.name: quantity
+    for theme in (studies, places, tasks, metrics, curves, gradients)
+    for quantity in theme.QUANTITIES
 }
 
 
