@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from service.analysis.gradient_angles import Angles, BySeed, Path, by_seed_of
 from service.analysis.gradient_words import gradients_sentence
+from service.contract.methods.weightings import REFERENCES
 from service.contract.metrics import COSINE, GRADIENT_NORM
 from service.contract.metrics.gradients import mean_cosine, watched_pairs
 from service.contract.study.study import Arm
@@ -16,14 +17,15 @@ from service.views.view import View
 
 def gradients_words(view: View) -> str | None:
     """Whether they conflict, and when; none where nothing was watched, or arms learned from different data."""
-    arms = [arm.name for arm in view.study.arms]
+    arms = [arm.name for arm in view.study.arms if arm.weighting.name not in REFERENCES]
     said = gradients_sentence(watched_arms(view), arms) if view.alike else None
     return said if said is None or view.state.is_ended() else f"So far: {said}"
 
 
 def watched_arms(view: View) -> list[Angles]:
-    """Each arm whose gradients were watched, in the order of the study."""
-    return view.memo("gradients", lambda: [a for arm in view.study.arms if (a := angles_of(view, arm)) is not None])
+    """Each arm whose gradients were watched, in the order of the study; tasks that are trained alone are left out."""
+    weighed = [arm for arm in view.study.arms if arm.weighting.name not in REFERENCES]
+    return view.memo("gradients", lambda: [a for arm in weighed if (a := angles_of(view, arm)) is not None])
 
 
 def angles_of(view: View, arm: Arm) -> Angles | None:

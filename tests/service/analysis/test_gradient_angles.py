@@ -156,6 +156,13 @@ def test_arms_that_differ_are_named_and_so_is_one_that_is_watched_alone() -> Non
     assert (gradients_words(alone) or "").startswith("So far: In MIB the gradients of pred and info agree")
 
 
+def test_tasks_that_are_trained_alone_are_not_spoken_of() -> None:
+    view = study_of(UNIFORM, {"name": "single", "weighting": {"name": "single"}}, seeds=[0], evaluation=WATCH)
+    for trial in view.trials.values():
+        play(view, trial.planned.id, [{"cosine_left_right": 0.0 if trial.planned.arm == "uniform" else -0.9}])
+    assert gradients_words(ended(view)) == "The gradients of left and right hardly conflict (mean cosine 0, one seed)."
+
+
 def test_of_more_terms_the_mean_is_told_and_the_pair_that_agrees_least() -> None:
     problem = {"name": "multitask", "main": "class", "auxiliaries": ["rotation", "random-labels"]}
     view = study_of({**UNIFORM, "problem": problem}, seeds=[0], data={"name": "digits"}, evaluation=WATCH)
