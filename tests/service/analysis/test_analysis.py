@@ -82,6 +82,17 @@ def test_arms_are_compared_seed_by_seed_on_the_same_reference() -> None:
     assert (c.hypervolume.mean, c.front_share, c.best["accuracy"]) == (None, 0.0, None)
 
 
+def test_a_seed_without_volume_has_no_share_to_lose() -> None:
+    """All its trials lie beyond the reference."""
+    trials: list[Trial] = [
+        ("a0", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0}),
+        ("b0", "b", 0, {"i_xz_bits": 4.0, "i_zy_bits": 3.0}),
+        ("a1", "a", 1, {"i_xz_bits": 99.0, "i_zy_bits": 1.0}),
+    ]
+    a, b = compare(trials, ["a", "b"], [0, 1], AXES)
+    assert (a.front_share, b.front_share) == pytest.approx((2 / 20, 12 / 20))
+
+
 def test_many_trials_at_the_end_of_the_front_do_not_make_a_share_of_it() -> None:
     crowd: list[Trial] = [
         (f"c{i}", "crowd", 0, {"i_xz_bits": 9.0 + i / 100, "i_zy_bits": 3.0 + i / 100}) for i in range(9)

@@ -192,6 +192,17 @@ def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_o
     assert places["silent"].indicators == (None, None) and (places["a"].indicators.epsilon or 0) > 0
 
 
+def test_an_arm_that_draws_a_front_itself_lands_at_no_setting_of_the_baselines() -> None:
+    trials = [*grid(), trial("a", 0, 6.0, 2.0, 0.3)]
+    single, drawing = (
+        arm_places(trials, ["base", "a"], "base", AXES, [BETA], drawn, ["base", "a"], None)["a"]
+        for drawn in (["base"], ["base", "a"])
+    )
+    assert single.place.amounts_to == {BETA: pytest.approx(0.1)} and not single.draws_front
+    assert drawing.place.amounts_to == {} and drawing.draws_front
+    assert single.place.distance == drawing.place.distance
+
+
 def test_without_a_range_there_is_no_unit_and_no_distance() -> None:
     arm = arm_places([trial("base", 0, 2.0, 1.0)], ["base"], "base", AXES, [], [], [], None)["base"]
     assert arm.indicators == (None, None) and arm.standing is None

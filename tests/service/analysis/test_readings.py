@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from service.analysis import readings
 from service.analysis.readings import TOLERANCE, Array, Reading, distance, front_order, gap, gap_to_curve, nearest
 
 FRONT = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])  # less is better on both axes
@@ -106,3 +107,9 @@ def test_moving_towards_better_never_lowers_the_distance(front: Array, z: Array,
     assert before is not None and after is not None
     assert after.step >= before.step - 1e-9 and after.line >= before.line - 1e-9
     assert after.sure >= before.sure - 1e-9
+
+
+def test_equal_values_are_pooled_as_those_that_rise_are() -> None:
+    """A front falls: what stands still along it is one value."""
+    points = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 2.0], [3.0, 1.0], [4.0, 1.5]])
+    assert readings.pooled(points) == [[0], [1, 2], [3, 4]]

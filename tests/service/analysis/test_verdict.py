@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of
+from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of, place_words
 from service.analysis.arm_places import ArmPlace
 from service.analysis.cost import CostCurve, Reach, Spent
 from service.analysis.fronts import Point
@@ -15,6 +15,7 @@ from service.analysis.paired import LEVEL, Paired
 from service.analysis.place import ExactPlace, Place, Spread
 from service.analysis.place_words import Rival
 from service.analysis.verdict import pair_words, reach_words, verdict
+from service.contract.metrics import Goal
 
 SECONDS = {"base": 200.0, "arm": 50.0, "b": 20.0, "c": 20.0, "d": 20.0, "e": 20.0}
 AXES = (Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0))
@@ -105,6 +106,21 @@ def test_what_the_baseline_spends_is_said_with_its_seeds_and_trials() -> None:
     assert words(2, 3, 90.0, 1.2) == "base needs 1 m 30 s of training for as much, 1 trial per seed, in 2 of 3 seeds."
     assert words(0, 3, None, None) == "base does not reach arm’s hypervolume in any seed."
     assert words(0, 0, None, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("goal", "gap", "words"),
+    [
+        ("maximize", 0.5, "0.50 ± 0.10 bits of I(Z;Y) more than"),
+        ("maximize", -0.5, "0.50 ± 0.10 bits of I(Z;Y) less than"),
+        ("minimize", 0.5, "0.50 ± 0.10 bits of I(X;Z) less than"),
+        ("minimize", -0.5, "0.50 ± 0.10 bits of I(X;Z) more than"),
+    ],
+)
+def test_better_is_less_where_less_is_better(goal: Goal, gap: float, words: str) -> None:
+    metric = "i_zy_bits" if goal == "maximize" else "i_xz_bits"
+    said = place_words._compared(Axis(metric, goal, None), Interval(gap, 0.1, 3))
+    assert said.replace("0.500 ± 0.100", "0.50 ± 0.10") == words
 
 
 # Is it on the front? Where? What did it cost?
