@@ -90,7 +90,7 @@ def _compare(view: View) -> Comparison:
     spent, seconds = spent_by_arm(view, axes), training_seconds(view)
     curves = cost_curves(spent, axes, searched)
     planned = {name: each.planned for name, each in by_arm.items()}
-    references = [name for name in reference_arms(study) if name != study.baseline]
+    references = reference_arms(study)
     standing = [result for result in results if result.name not in references] or results
     baseline = baseline_of(standing, planned, by_hand, study.baseline)
     whole = [name for name, each in by_arm.items() if each.finished + each.failed == each.planned]

@@ -17,9 +17,14 @@ from service.views.view import View
 TASK = "weighting.task"  # of a single trial's configuration
 
 
-def reference_arms(study: Study) -> list[str]:
-    """Arms that others are measured against task by task; they draw no front, so they are no rivals on it."""
+def single_arms(study: Study) -> list[str]:
+    """Arms that others are measured against task by task."""
     return [arm.name for arm in study.arms if arm.weighting.name in REFERENCES]
+
+
+def reference_arms(study: Study) -> list[str]:
+    """Those of them that are no rivals on the front either, since they draw none: all but a named baseline."""
+    return [name for name in single_arms(study) if name != study.baseline]
 
 
 def against_single(view: View) -> AgainstSingle | None:
@@ -28,7 +33,7 @@ def against_single(view: View) -> AgainstSingle | None:
 
 
 def _against_single(view: View) -> AgainstSingle | None:
-    study, single = view.study, reference_arms(view.study)
+    study, single = view.study, single_arms(view.study)
     trials = [(trial_id, trial) for trial_id, trial in view.trials.items() if trial.planned.arm in single]
     tasks = list(dict.fromkeys(task for _, trial in trials if (task := trial.planned.config.get(TASK)) is not None))
     if not tasks or not view.alike:

@@ -16,6 +16,7 @@ from service.analysis.gradient_angles import grouped
 from service.analysis.intervals import Interval, mean_interval
 from service.analysis.place import Placed, by_arm_and_seed, matrix, units_of
 from service.analysis.rank_correlation import RankCorrelation, spearman
+from service.analysis.single_tasks import reference_arms
 from service.analysis.watched import watched_arms
 from service.contract.methods.weightings import BY_HAND, Uniform
 from service.views.view import View
@@ -85,13 +86,17 @@ def _gains(view: View) -> StudyGains:
 
 def _chosen(view: View, over: Over) -> Gain:
     """Chosen by the split that the study chooses by, claimed on the test split: the best of many would flatter."""
-    axes = objectives(view)
+    axes, references = objectives(view), reference_arms(view.study)
+
+    def rivals(axes: Sequence[Axis]) -> list[Placed]:
+        return [trial for trial in placed(view, axes) if trial.claimed.arm not in references]
+
     choosing = axes
     if chooser(view) == "validation":
         choosing = [axis._replace(metric=axis.chosen_by or axis.metric, chosen_by=None) for axis in axes]
     # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
-    seen = {arm: (g.seeds, g.mean) for arm, g in over(placed(view, choosing), choosing).items() if g.mean is not None}
-    claimed: Mapping[str, Interval] = over(placed(view, axes), axes)
+    seen = {arm: (g.seeds, g.mean) for arm, g in over(rivals(choosing), choosing).items() if g.mean is not None}
+    claimed: Mapping[str, Interval] = over(rivals(axes), axes)
     best = max(seen, key=lambda arm: seen[arm], default=None)
     return Gain(best, mean_interval([]) if best is None else claimed[best])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 import scipy.stats
@@ -26,15 +27,19 @@ Values = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3,
 
 
 def studied(
-    cosine: float | None, gain: float, validation: Mapping[str, float] | None = None, failed: str = ""
+    cosine: float | None,
+    gain: float,
+    validation: Mapping[str, float] | None = None,
+    failed: str = "",
+    more: Sequence[dict[str, Any]] = (),
 ) -> StudyView:
     """MGB lies at (0.7 + gain)², UW at 0.72; `validation` moves an arm's held-out values, one arm may have `failed`
-    in all seeds but the first."""
+    in all seeds but the first. `more` arms, such as single tasks, lie at (0.1, 0.1)."""
     data = {"name": "overlaid", "validation_fraction": 0.2 if validation is not None else 0.0}
-    view = study_of(*ARMS, seeds=(0, 1, 2), data=data, evaluation={"gradients": True})
+    view = study_of(*ARMS, *more, seeds=(0, 1, 2), data=data, evaluation={"gradients": True})
     places = {**PLACES, "MGB": [(0.7 + gain, 0.7 + gain)], "UW": [(0.72, 0.72)]}
     for trial in view.trials.values():
-        own = places[trial.planned.arm]
+        own = places.get(trial.planned.arm, [(0.1, 0.1)])
         is_second = trial.planned.arm == "grid" and trial.planned.config["weighting.weights.right"] == 2.0
         left, right = own[1 if is_second else 0]
         metrics: dict[str, float | None] = {"accuracy_left": left, "accuracy_right": right, "cosine_left_right": cosine}
@@ -54,6 +59,12 @@ def test_a_gain_is_measured_against_the_baseline_and_against_uniform() -> None:
     assert study.over_uniform.gain.mean == pytest.approx((0.75 - 0.65) / 0.4), "in units of the accuracies' range"
     worse = weighting_gains([studied(-0.2, -0.2)]).studies[0].over_uniform
     assert worse.arm == "UW" and worse.gain.mean == pytest.approx((0.72 - 0.65) / 0.4), "the best there is"
+
+
+def test_single_tasks_have_no_say_in_a_gain() -> None:
+    single = {"name": "alone", "weighting": {"name": "single"}}
+    (without,), (with_it,) = (weighting_gains([studied(-0.2, 0.05, more=m)]).studies for m in ([], [single]))
+    assert with_it == without, "neither in the units nor among the arms to choose from"
 
 
 def test_the_best_arm_is_chosen_by_validation_and_claimed_on_test() -> None:
