@@ -348,7 +348,11 @@ def test_mathematics_reads_no_views() -> None:
 # Readers read views and analysis: of the contract's answers each knows those that it makes itself.
 ANSWERS = "service.contract.wire.answers"
 MAKES = {
-    "service.figures": {(f"service.figures{module}", f"{ANSWERS}.figures") for module in ("", ".figure")},
+    "service.figures": {
+        ("service.figures", f"{ANSWERS}.figures"),
+        ("service.figures.figure", f"{ANSWERS}.figures"),
+        ("service.figures.figure", f"{ANSWERS}.figure_groups"),
+    },
     "service.exports": {("service.exports.methods", f"{ANSWERS}.exports")},
     "service.analysis": set(),
     "service.views": set(),

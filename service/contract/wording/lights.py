@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from service.contract.wire.answers.answer import Answer
 from service.contract.wording.numbers import setting
 
 LightName = Literal["near", "rough", "far"]
@@ -16,8 +15,10 @@ LEAST_BITS = 1.0  # of less information a share says little: errors count as sha
 
 
 @dataclass(slots=True, kw_only=True)
-class Light(Answer):
+class Light:
     """A mark; its shape tells it from the others, its words say what it means."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     name: Annotated[LightName, Field(description="as in the `lights` of trials")]
     mark: Annotated[str, Field(description="one character, told apart by its shape")]
