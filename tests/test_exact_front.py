@@ -87,7 +87,6 @@ def test_the_distance_to_the_exact_front_is_what_theory_allows(comparison: Compa
     assert exact is not None and exact.distance.seeds == 10
     mean, half = exact.distance.mean, exact.distance.half_width
     assert mean is not None and half is not None
-    print(f"{name}: {mean:+.4f} ± {half:.4f} of the ranges, {exact.matched['i_zy_bits'].mean:+.3f} bit")
     assert mean - half <= 0 and mean + half >= -UNTRAINED
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +10,6 @@ from findings.expression import Question
 from findings.quantities.metrics import BySeed, over_seeds, times, title
 from findings.quantities.quantity import Quantity
 from findings.wording import Said, mean
-from service.contract.metrics import EPOCH
 from service.contract.wording.numbers import number, setting
 from service.figures.convergence import epochs_to_reach
 from service.views.trial import TrialView
@@ -68,8 +66,7 @@ def _known(found: dict[int, float | None]) -> BySeed:
 
 def _series(question: Question, trial: TrialView, wanted: Callable[[float], bool]) -> float | None:
     """Mean of the metric over the reports of the epochs that are wanted."""
-    pairs = [(report.get(EPOCH), report.get(question.metric)) for report in trial.reports]
-    known = [v for e, v in pairs if e is not None and v is not None and math.isfinite(v) and wanted(e)]
+    known = [value for epoch, value in trial.path(question.metric).items() if wanted(epoch)]
     return float(np.mean(known)) if known else None
 
 

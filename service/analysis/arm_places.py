@@ -46,7 +46,7 @@ class ArmPlace(NamedTuple):
         if mean is None or (self.place.beyond or 0.0) > 1 / 2:
             return "beyond" if self.place.beyond else None
         near = abs(mean) <= TOLERANCE
-        if near and (half is None or half <= TOLERANCE):
+        if abs(mean) + (half or 0.0) <= TOLERANCE:  # all of the interval, not its middle alone
             return "on"
         if self.p_adjusted is not None and (near or self.p_adjusted >= LEVEL):
             return "open"

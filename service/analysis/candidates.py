@@ -28,6 +28,14 @@ def objectives(view: View) -> list[Axis]:
     return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
 
 
+def choosing_axes(view: View) -> list[Axis]:
+    """The objectives as what chooses sees them: on the validation split where that chooses."""
+    axes = objectives(view)
+    if chooser(view) != "validation":
+        return axes
+    return [axis._replace(metric=axis.chosen_by or axis.metric, chosen_by=None) for axis in axes]
+
+
 def chooser(view: View) -> Chooser | None:
     """The split that chooses among this study's trials; none where its objectives are not measured on one."""
     axes = objectives(view)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
-from service.analysis.candidates import candidates, chooser, objectives, placed, spent_by_arm
+from service.analysis.candidates import candidates, chooser, choosing_axes, objectives, placed, spent_by_arm
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
@@ -99,10 +99,12 @@ def _compare(view: View) -> Comparison:
     identical = identical_arms(candidates(view), whole) if view.alike else []
     places = _places(view, axes, baseline if view.alike else None, whole, references)
     single = against_single(view)
+    judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
     rivals = [
         Rival(
             pair,
             places[pair.arm],
+            judged[pair.arm],
             places[pair.baseline],
             curves[pair.arm],
             curves[pair.baseline],

@@ -49,7 +49,7 @@ def drops(values: Sequence[float], alone: Sequence[float], axes: Sequence[Axis])
 def alone_in(own: Sequence[Sequence[Point]], axes: Sequence[Axis]) -> Alone | None:
     """One seed's single trials by axis, each a point of its own axis alone; of several the best by what chooses.
 
-    None where an axis has no trial, or a value of 0, to which nothing can be put in relation.
+    None where an axis has no trial, or a value of 0, of which nothing can be a share.
     """
     if not all(own):
         return None

@@ -38,6 +38,7 @@ class Rival(NamedTuple):
 
     pair: Pair  # by hypervolume
     place: ArmPlace
+    judged: ArmPlace  # the same by what chooses
     baseline: ArmPlace
     cost: CostCurve
     baseline_cost: CostCurve

@@ -1,6 +1,7 @@
 """What automatic weighting gained in each of several studies, beside the mean cosine of their gradients.
 
-Gama and Grassi find that the mean cosine ranks problems by what weighting can gain: this is how to see it.
+A claim ascribed to Gama and Grassi is that the mean cosine ranks problems by what weighting can gain; this is how to
+test it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from service.analysis.arm_places import arm_places
-from service.analysis.candidates import chooser, objectives, placed
+from service.analysis.candidates import choosing_axes, objectives, placed
 from service.analysis.compared import compared
 from service.analysis.fronts import Axis
 from service.analysis.gradient_angles import grouped
@@ -52,20 +53,22 @@ def weighting_gains(views: Sequence[View]) -> RankedGains:
     studies = [_gains(view) for view in views]
     return RankedGains(
         studies,
-        _ranked([(study.cosine, study.over_baseline) for study in studies]),
-        _ranked([(study.cosine, study.over_uniform) for study in studies]),
+        ranked([(study.cosine, study.over_baseline) for study in studies]),
+        ranked([(study.cosine, study.over_uniform) for study in studies]),
     )
 
 
-def _ranked(rows: Sequence[tuple[Interval, Gain]]) -> RankCorrelation:
-    means = [(cosine.mean, gain.gain.mean) for cosine, gain in rows]
+def ranked(rows: Sequence[tuple[Interval, Gain]]) -> RankCorrelation:
+    """Of studies whose gain has an interval: one or two seeds say too little."""
+    means = [(cosine.mean, gain.gain.mean) for cosine, gain in rows if gain.gain.half_width is not None]
     return spearman([(x, y) for x, y in means if x is not None and y is not None])
 
 
 def _gains(view: View) -> StudyGains:
     study, baseline = view.study, compared(view).baseline
     automatic = [arm.name for arm in study.arms if arm.weighting.name not in BY_HAND]
-    uniform = next((arm.name for arm in study.arms if isinstance(arm.weighting, Uniform)), None)
+    terms = {arm.problem.terms for arm in study.arms if arm.name in automatic}
+    uniform = next((a.name for a in study.arms if isinstance(a.weighting, Uniform) and a.problem.terms in terms), None)
     angles = max(grouped(watched_arms(view)), key=lambda group: len(group.arms), default=None)
 
     def to_front(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, Interval]:
@@ -91,9 +94,7 @@ def _chosen(view: View, over: Over) -> Gain:
     def rivals(axes: Sequence[Axis]) -> list[Placed]:
         return [trial for trial in placed(view, axes) if trial.claimed.arm not in references]
 
-    choosing = axes
-    if chooser(view) == "validation":
-        choosing = [axis._replace(metric=axis.chosen_by or axis.metric, chosen_by=None) for axis in axes]
+    choosing = choosing_axes(view)
     # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
     seen = {arm: (g.seeds, g.mean) for arm, g in over(rivals(choosing), choosing).items() if g.mean is not None}
     claimed: Mapping[str, Interval] = over(rivals(axes), axes)

@@ -42,7 +42,7 @@ export function landsWords(amounts) {
 }
 
 /**
- * "2.94", or with what choosing flattered "2.94 (+0.02)".
+ * "2.94", or with its optimism "2.94 (+0.0200)".
  * @param {number | null} best @param {number | undefined} gap
  */
 export function bestWords(best, gap) {
@@ -68,7 +68,7 @@ export class ArmsTable {
       choose({ optimism: this.flattered.checked ? "1" : null });
       if (this.shown) this.show(this.shown);
     });
-    const words = " what choosing flattered";
+    const words = " show optimism";
     this.asked = h("label", { class: "muted", title: OPTIMISM, hidden: true }, this.flattered, words);
     const head = (text, title) => h("th", { scope: "col", class: text === "Arm" ? "" : "num", title }, text);
     this.bestHeads = new Map(this.best.map((name) => [name, head(this.#bestTitle(name), metrics.get(name)?.doc)]));

@@ -42,5 +42,5 @@ def _watched(study: Study) -> Iterator[Detail]:
     """Whoever compares costs should know that some arms pay for being watched, and others would pay anyway."""
     slowed = [arm.name for arm in study.arms if not arm.weighting.needs_gram]
     if study.evaluation.gradients and 0 < len(slowed) < len(study.arms):
-        rule = f"takes a backward pass per term also where the weighting needs one ({', '.join(slowed)})"
+        rule = f"takes a backward pass per term in arms whose weighting needs only one in all ({', '.join(slowed)})"
         yield Detail(path="evaluation.gradients", message=f"{rule}: the training times of these arms are not their own")

@@ -16,7 +16,7 @@ from service.analysis.place import Placed
 from service.analysis.readings import pooled
 from service.contract.study.outcomes import collapsed
 from service.views.fold import StudyView
-from tests.service.studies import MANUAL, MIB, bottleneck_of, play
+from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, tell
 
 AXES = [Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0)]
 HELD = {"name": "digits", "validation_fraction": 0.2}
@@ -52,6 +52,21 @@ def test_the_best_is_the_test_value_of_what_validation_calls_the_best() -> None:
     assert arm.result.best == {"i_xz_bits": 4.5, "i_zy_bits": 1.5, "accuracy": 0.7}
     flattered = {"i_xz_bits": 0.5, "i_zy_bits": (0.1 + 0.5) / 2}
     assert arm.result.optimism == pytest.approx(flattered), "both βs of the front looked better to what chose them"
+
+
+def test_the_arm_that_the_verdict_is_about_is_chosen_on_validation() -> None:
+    """UW looks best to what chooses, MGDA on test: the best of many claimed values would flatter."""
+    rivals = [{"name": name, "weighting": {"name": name.lower()}} for name in ("UW", "MGDA")]
+    view = bottleneck_of(MANUAL, *rivals, seeds=[0], data=HELD)
+    grid = iter([(4.0, 1.0), (8.0, 2.0), (12.0, 3.0)])
+    at = {"UW": ((6.0, 1.9), (6.0, 1.3)), "MGDA": ((6.0, 1.6), (6.0, 2.5))}
+    for trial in view.trials.values():
+        place = None if trial.planned.arm in at else next(grid)
+        held, shown = at.get(trial.planned.arm, (place, place))
+        assert held is not None and shown is not None
+        play(view, trial.planned.id, [reported((*held, 0.5), (*shown, 0.5))])
+    tell(view, event("study_finished"))
+    assert compared(view).verdict.startswith("UW lies")
 
 
 def test_a_study_may_choose_on_test_and_says_so() -> None:

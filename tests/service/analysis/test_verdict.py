@@ -167,7 +167,7 @@ BASE = place(draws=True)
 
 
 def rival(own: ArmPlace, arm: str = "arm", base: ArmPlace = BASE, lost: int = 0, **by_volume: Any) -> Rival:
-    return Rival(pair(arm=arm, **by_volume), own, base, curve(1, 2.0), curve(12, 1.0), lost)
+    return Rival(pair(arm=arm, **by_volume), own, own, base, curve(1, 2.0), curve(12, 1.0), lost)
 
 
 def said(*rivals: Rival, ended: bool = True) -> str:

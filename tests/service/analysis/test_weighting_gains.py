@@ -10,8 +10,9 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.analysis.intervals import mean_interval
 from service.analysis.rank_correlation import spearman
-from service.analysis.weighting_gains import weighting_gains
+from service.analysis.weighting_gains import Gain, ranked, weighting_gains
 from service.views.fold import StudyView
 from tests.service.studies import event, play, study_of, tell
 
@@ -23,6 +24,11 @@ ARMS = [
 ]
 # (accuracy of left, of right): the grid draws the line from (0.5, 0.9) to (0.9, 0.5), uniform lies 0.1 below it
 PLACES: dict[str, list[tuple[float, float]]] = {"grid": [(0.5, 0.9), (0.9, 0.5)], "uniform": [(0.65, 0.65)]}
+ONE_TASK = [
+    {"metric": "accuracy_left", "goal": "maximize"},
+    {"metric": "test_loss_left", "goal": "minimize"},
+]
+UNHELD = {"name": "overlaid", "validation_fraction": 0}
 Values = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=9)
 
 
@@ -65,6 +71,23 @@ def test_single_tasks_have_no_say_in_a_gain() -> None:
     single = {"name": "alone", "weighting": {"name": "single"}}
     (without,), (with_it,) = (weighting_gains([studied(-0.2, 0.05, more=m)]).studies for m in ([], [single]))
     assert with_it == without, "neither in the units nor among the arms to choose from"
+
+
+def test_uniform_weights_are_those_of_the_same_terms() -> None:
+    """The main task alone is weighted uniformly too, and says nothing of what weighting gains."""
+    main = {"name": "main alone", "problem": {"name": "multitask", "main": "left"}, "weighting": {"name": "uniform"}}
+    view = study_of(main, *ARMS[1:], seeds=(0, 1, 2), objectives=ONE_TASK, data=UNHELD)
+    for trial in view.trials.values():
+        left = {"main alone": 0.9, "uniform": 0.6, "MGB": 0.7, "UW": 0.5}[trial.planned.arm]
+        play(view, trial.planned.id, [{"accuracy_left": left, "test_loss_left": 1 - left}])
+    (study,) = weighting_gains([view]).studies
+    assert study.over_uniform.arm == "MGB" and (study.over_uniform.gain.mean or 0.0) > 0
+
+
+def test_a_gain_without_an_interval_is_not_ranked() -> None:
+    cosine = mean_interval([0.1, 0.1, 0.2])
+    rows = [(cosine, Gain("a", mean_interval(gains))) for gains in ([0.3, 0.3, 0.4], [0.9, 0.8], [0.2, 0.1, 0.3])]
+    assert ranked(rows).n == 2
 
 
 def test_the_best_arm_is_chosen_by_validation_and_claimed_on_test() -> None:

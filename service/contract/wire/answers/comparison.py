@@ -203,8 +203,9 @@ class ComparedPair(Answer):
     standing: Annotated[
         Literal["above", "on", "below", "open", "beyond"] | None,
         Field(
-            description="where it lies against the baseline's front; on: within 2 % of the objectives' ranges, open: "
-            "not shown to lie off it, beyond: mostly where it does not reach; null where there is no distance"
+            description="where it lies against the baseline's front; on: its interval is within 2 % of the objectives' "
+            "ranges, open: not shown to lie off it, beyond: mostly where it does not reach; null where there is no "
+            "distance"
         ),
     ]
     standing_words: Annotated[str, Field(description="the same in words, as `below the front`")]
@@ -233,7 +234,7 @@ class ObjectiveAxis(Answer):
 class SingleTasks(Answer):
     """The tasks that were trained alone: what Δm and mean ranks are about."""
 
-    arms: Annotated[list[str], Field(description="the single arms, which are rivals of none")]
+    arms: Annotated[list[str], Field(description="the single arms, no rivals, but one may be the named baseline")]
     measures: Annotated[dict[str, str], Field(description="of each task, the metric that measures it")]
     without: Annotated[
         list[int], Field(description="seeds that have no Δm: a task has no single trial with a result there")
