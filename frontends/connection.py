@@ -13,8 +13,6 @@ from typing import Any
 
 import httpx
 
-from service.contract.wording.numbers import duration
-
 DEFAULT_URL = "http://127.0.0.1:8000"
 SILENCE_SECONDS = 120.0
 TRY_AGAIN_SECONDS = 0.5
@@ -73,7 +71,7 @@ class Patience:
         if not error.is_temporary or now - since > SILENCE_SECONDS:
             raise error
         if begins:
-            log.warning("%s; asking again for up to %s", error.message, duration(SILENCE_SECONDS))
+            log.warning("%s; asking again for up to %s s", error.message, int(SILENCE_SECONDS))
 
 
 def default_home() -> Path:

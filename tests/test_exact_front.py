@@ -37,7 +37,7 @@ SPEC: dict[str, Any] = {
         {"name": "MIB", "weighting": {"name": "mib"}},
         {"name": "MIB without automatic weights", "weighting": {"name": "mib", "automatic": False}},
         {"name": "min-norm alone", "weighting": {"name": "mib", "power": 1, "smoothing": False}},
-        {"name": SPOILED, "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.4]}}},
+        {"name": SPOILED, "weighting": {"name": "fixed", "beta": {"grid": [0.02, 0.04, 0.08]}}},
     ],
 }
 

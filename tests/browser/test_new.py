@@ -176,7 +176,7 @@ def test_objectives_and_attacks_are_chosen_in_the_form(alone: Running, opened: O
     page.get_by_role("button", name="Add an attack").click()
     page.get_by_role("button", name="Choose others").click()
     axis = page.locator("#f-objectives-1")
-    expect(axis.locator("option", has_text="accuracy under pgd")).to_have_count(1)
+    expect(axis.locator("option", has_text=re.compile("^accuracy under pgd$"))).to_have_count(1)
     axis.select_option("robust_pgd")
     counted(page, "21 trials in 2 arms")
     page.get_by_role("button", name="YAML").click()

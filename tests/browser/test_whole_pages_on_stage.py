@@ -208,9 +208,9 @@ STUDY = """
   const counts = (failed) => ({ ...argument.counts, failed });
   const arm = (name, failed) => ({ name, counts: counts(failed), best: {}, front_share: null, training_seconds: null,
     hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
-    amounts_to: {}, epsilon: null, igd_plus: null });
+    amounts_to: {}, epsilon: null, igd_plus: null, optimism: {}, delta_m: null, mean_rank: null });
   const comparison = (...failed) => ({ seeds: 1, objectives: [], baseline: null, verdict: "v", pairs: [],
-    lights: {},
+    lights: {}, single: null,
     arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
   stage.answers[own] = () => ({ ...argument });
   history.replaceState(null, "", "/studies/a");

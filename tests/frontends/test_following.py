@@ -98,7 +98,7 @@ def test_a_service_that_cannot_answer_now_is_waited_for_and_each_silence_is_said
         found = list(getattr(Study(client, finished), method)(**({"every": 0.0} if method == "follow" else {})))
     assert len(found) == (1 if method == "follow" else 15)
     assert [record.getMessage() for record in caplog.records if record.name == "paretoscope"] == [
-        "the database is locked; asking again for up to 2 m 00 s"
+        "the database is locked; asking again for up to 120 s"
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_silence_after_an_answer_is_said_anew(caplog: pytest.LogCaptureFixture
         patience.answered()
     with pytest.raises(ClientError):
         patience.bear(ClientError("no such study", 404))
-    assert [record.getMessage() for record in caplog.records] == ["away; asking again for up to 2 m 00 s"] * 2
+    assert [record.getMessage() for record in caplog.records] == ["away; asking again for up to 120 s"] * 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 422, 500, 501])

@@ -17,7 +17,7 @@ const LOST = "a seed whose trials all failed or collapsed counts with a hypervol
 
 const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
 const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
-const OPTIMISM = "beside the best values: how much better the arm’s front looks on the validation split, which chose it, "
+const OPTIMISM = "beside the best values: how much better the arm’s front looks on the split that chose it, "
   + "mean over its trials; above 0 is the winner’s curse";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
 
