@@ -49,6 +49,14 @@ def test_losses_and_weights_are_means_over_the_steps_of_their_epoch(cohorts: Any
                 assert found[f"weight_{term}"] == pytest.approx(weights[:, k, i].mean().item(), rel=1e-5)
 
 
+def test_weights_that_move_are_reported_by_their_mean() -> None:
+    losses, weights = torch.rand(2, 5, 3, 2, generator=torch.Generator().manual_seed(0)).unbind()  # [steps, K, n]
+    columns = loop._epoch_means(losses, weights, ["pred", "info"])
+    for name, values in (("loss", losses), ("weight", weights)):
+        for i, term in enumerate(("pred", "info")):
+            assert columns[f"{name}_{term}"] == pytest.approx(values[:, :, i].double().mean(0).tolist())
+
+
 def test_a_weighting_is_told_of_steps_epochs_seeds_and_terms(cohorts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[weightings.Setting] = []
     real = weightings.build

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from service.contract.methods.balance import Balance
 from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck, Multitask
@@ -202,6 +203,8 @@ def test_a_cohort_of_different_shapes_is_refused(cohorts: Any) -> None:
         (cohorts.trial("b", Fixed(), epochs=7), r"training\.epochs"),
         (cohorts.trial("b", Fixed(), batch_size=7), r"training\.batch_size"),
         (cohorts.trial("b", Fixed(), optimizer="sgd"), r"training\.optimizer"),
+        (cohorts.trial("b", Fixed(), balance=Balance()), r"training\.balance"),
+        (cohorts.trial("b", Fixed(), feedback="dfa"), r"training\.feedback"),
     ):
         with pytest.raises(ValueError, match=f"must share {what}"):
             cohorts.reports([first, other])
