@@ -114,6 +114,47 @@ def test_the_list_says_what_it_holds_back_and_what_it_could_not_read(stage: Page
     assert lost == [True, ["b"]], "the banner says that it is lost, and what was there stays"
 
 
+def test_a_list_that_was_asked_for_before_another_choice_is_not_shown_after_it(stage: Page) -> None:
+    script = """const late = [];
+      stage.answers["/api/studies"] = () => new Promise((done) => late.push(done));
+      showList(page);
+      await stage.settle();
+      const state = at("select");
+      state.value = "failed";
+      state.dispatchEvent(new Event("change"));
+      await stage.settle();
+      late[1]({ studies: argument.slice(1), next: null });
+      await stage.settle();
+      const newer = names();
+      late[0]({ studies: argument, next: null });
+      await stage.settle();
+      return [asks().map(([path]) => path), newer, names()];"""
+    asks, newer, shown = on_list(stage, "", script, [study("a"), study("b", state="failed", reason="it broke")])
+    assert asks == ["/api/studies?limit=50", "/api/studies?limit=50&state=failed"]
+    assert newer == shown == ["b"]
+
+
+def test_words_are_sorted_upwards_first_and_numbers_downwards(stage: Page) -> None:
+    script = """list(argument);
+      await showList(page);
+      const heads = [...page.querySelectorAll("th button.sort")];
+      const seen = {};
+      for (const head of heads) {
+        seen[head.textContent] = [];
+        for (let i = 0; i < 3; i += 1) {
+          head.click();
+          seen[head.textContent].push(new URLSearchParams(location.search).get("sort"));
+        }
+      }
+      return [seen, at("td.state").title, at("tr:last-child td.state").title];"""
+    seen, first, second = on_list(stage, "", script, [study("a"), study("b", state="failed", reason="<i>it broke")])
+    assert seen["Study"] == ["study", "-study", None] and seen["State"] == ["state", "-state", None]
+    numbers = {"progress", "trials", "failed", "arms", "hypervolume", "created"}
+    for title, name in ((title, title.lower()) for title in seen if title.lower() in numbers):
+        assert seen[title] == [f"-{name}", name, None]
+    assert len(seen) == 2 + len(numbers) and (first, second) == ("", "<i>it broke")
+
+
 def test_no_more_studies_are_selected_than_can_be_compared(stage: Page) -> None:
     most = WORDS.limits.studies_overlaid
     names = [f"s{i}" for i in range(most + 2)]
@@ -165,6 +206,28 @@ def test_only_figures_that_all_studies_have_are_laid_over_each_other(stage: Page
     assert compare(stage, "studies=a,b,c", script, studies) == ["3 studies compared", ["both"]]
 
 
+def test_a_point_of_a_comparison_leads_to_its_trial_in_its_own_study(stage: Page) -> None:
+    script = """stage.answers["/api/studies/a/comparison"] = comparison("v");
+      const points = { type: "scatter", name: "x", x: [1], y: [2], customdata: ["b/t 1"] };
+      stage.answers["/api/studies/a/figures/both"] = { data: [points], layout: { xaxis: {}, yaxis: {} } };
+      const went = [];
+      const note = (event) => {
+        event.preventDefault();
+        went.push(new URL(event.destination.url).pathname + new URL(event.destination.url).search);
+      };
+      await show();
+      const panel = at("[data-figure=both]");
+      await stage.see(panel);
+      navigation.addEventListener("navigate", note);
+      for (const customdata of ["b/t 1", "t2"]) at(".plot").acts.plotly_click({ points: [{ customdata }] });
+      navigation.removeEventListener("navigate", note);
+      return [went, stage.asked.find(({ path }) => path.includes("/figures/")).path];"""
+    studies = [study(name, state="finished", figures=[figure("both")]) for name in "ab"]
+    went, asked = compare(stage, "studies=a,b", script, studies)
+    assert went == ["/studies/b?trial=t%201", "/studies/a?trial=t2"]
+    assert asked == "/api/studies/a/figures/both?studies=a%2Cb"
+
+
 def test_the_verdict_of_a_comparison_is_the_one_asked_for_last(stage: Page) -> None:
     script = """const late = [];
       stage.answers["/api/studies/a/comparison"] = () => new Promise((done) => late.push(done));
@@ -210,8 +273,7 @@ STUDY = """
     hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
     amounts_to: {}, epsilon: null, igd_plus: null, optimism: {}, delta_m: null, mean_rank: null });
   const comparison = (...failed) => ({ seeds: 1, objectives: [], baseline: null, verdict: "v", pairs: [],
-    lights: {}, single: null,
-    arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
+    lights: {}, single: null, arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
   stage.answers[own] = () => ({ ...argument });
   history.replaceState(null, "", "/studies/a");
 """
