@@ -106,3 +106,19 @@ def test_a_changed_study_is_another_submission_and_a_refused_one_waits_for_a_cha
     free, locked, keys, said = new(stage, script)
     assert (free, locked, said) == ([False, False], True, "said 422")
     assert len(keys) == 3 and keys[0] == keys[1] != keys[2], "what is not checked is not sent"
+
+
+def test_a_study_that_runs_is_gone_to_and_its_draft_is_not_kept(stage: Page) -> None:
+    script = """const went = [];
+      const note = (event) => { event.preventDefault(); went.push(new URL(event.destination.url).pathname); };
+      await type("# mine\\nname: z");
+      await stage.pass(400);
+      const kept = sessionStorage.length;
+      stage.answers["/api/studies"] = { id: "s7" };
+      navigation.addEventListener("navigate", note);
+      page.querySelector("form.new").requestSubmit(run);
+      await stage.settle();
+      navigation.removeEventListener("navigate", note);
+      const [sent] = stage.asked.filter(({ path }) => path === "/api/studies");
+      return [kept, sessionStorage.length, went, sent.body];"""
+    assert new(stage, script) == [1, 0, ["/studies/s7"], "# mine\nname: z"]
