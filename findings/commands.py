@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from findings import tables
+from findings.commit import commit_of, spanned
 from findings.finding import kept
 from findings.folder import ROOT, asked, differences, names, save
 from findings.quantities import QUANTITIES
-from findings.running import Notes, begun, machine_words, measured
+from findings.running import Notes, begun, ended, machine_words, measured
 from findings.texts import pages, rendered
 from findings.texts import said as answer
 from frontends.cli.local import Local, raise_on_sigterm
@@ -25,6 +26,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 HOME = ROOT / ".findings"
 Machine = Annotated[str | None, typer.Option("--machine", help="what it ran on, in words; default: this machine")]
+Commit = Annotated[
+    str | None,
+    typer.Option("--commit", help="of the tree that ran; default: this tree's, none for a service that ran elsewhere"),
+]
 Name = Annotated[str, typer.Argument(help="of the finding, as in docs/findings")]
 
 
@@ -47,6 +52,7 @@ def run(
     studies: Annotated[list[str], typer.Argument(help="names: docs/findings/NAME.yaml, or a preset")],
     again: Annotated[bool, typer.Option("--again", help="train anew what has been trained")] = False,
     machine: Machine = None,
+    commit: Commit = None,
     home: Annotated[Path, typer.Option("--home", help="of the service that is started for it")] = HOME,
     url: Url = None,
     token: Token = None,
@@ -57,13 +63,22 @@ def run(
     raise_on_sigterm()
     os.environ.setdefault("PARETOSCOPE_DATA", str(default_home() / "data"))  # prepared once, for every home
     service = nullcontext() if url else Local(home, "127.0.0.1", None, None, cpus)
+    notes = Notes(home / "findings")
     with service as local, Client(local.url if local else url, token) as client:
         for name, each in todo.items():
-            study, version = begun(client, Notes(home / "findings"), name, each, again)
-            ended = study.read()["ended_at"]
-            say(f"{name}: {f'finished {ended}, kept again (--again trains anew)' if ended else study.page}")
-            path = save(name, measured(study, each, machine or machine_words(), version))
+            study, note = begun(client, notes, name, each, again, commit or _own_commit(url))
+            before = study.read()["ended_at"]
+            say(f"{name}: {f'finished {before}, kept again (--again trains anew)' if before else study.page}")
+            ended(study)
+            if not before:  # the tree may have moved while it ran
+                note = note._replace(commit=spanned(note.commit, commit or _own_commit(url)))
+                notes.write(name, note)
+            path = save(name, measured(study, each, machine or machine_words(), note))
             say(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+
+
+def _own_commit(url: str | None) -> str | None:
+    return None if url else commit_of(ROOT)
 
 
 @app.command()
@@ -71,6 +86,7 @@ def keep(
     name: Name,
     source: Annotated[str, typer.Argument(help="a study's id, or a file of its export as JSON")],
     machine: Machine = None,
+    commit: Commit = None,
     url: Url = None,
     token: Token = None,
 ) -> None:
@@ -80,7 +96,7 @@ def keep(
     else:
         with Client(url, token) as client:
             export = json.loads(client.study(source).export("json"))
-    finding = kept(export, machine or machine_words(), asked(name).curves)
+    finding = kept(export, machine or machine_words(), asked(name).curves, commit=commit)
     if wrong := differences(name, finding):
         raise ValueError(f"{source} is not the study that {name} asks for: {'; '.join(wrong)}")
     path = save(name, finding)

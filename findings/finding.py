@@ -51,6 +51,7 @@ class Finding(Kept):
     """What a number in a text goes back to."""
 
     paretoscope: Annotated[str, Field(description="the version that measured")]
+    commit: Annotated[str | None, Field(description="of the tree that measured, as `findings.commit` says it")] = None
     machine: str
     study: KeptStudy
     metrics: list[str]
@@ -63,7 +64,13 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def kept(export: Mapping[str, Any], machine: str, curves: list[str], version: str | None = None) -> Finding:
+def kept(
+    export: Mapping[str, Any],
+    machine: str,
+    curves: list[str],
+    version: str | None = None,
+    commit: str | None = None,
+) -> Finding:
     """The part of an exported study (`paretoscope export ID study.json`) that is kept, with some curves if asked for.
 
     `version` is the one that measured, where it is not the one that exported.
@@ -78,6 +85,7 @@ def kept(export: Mapping[str, Any], machine: str, curves: list[str], version: st
     start = datetime.fromisoformat(study["started_at"])
     return Finding(
         paretoscope=version or export["paretoscope"],
+        commit=commit,
         machine=machine,
         study=KeptStudy(**{key: study[key] for key in KeptStudy.model_fields}),
         metrics=metrics,

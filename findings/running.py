@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from findings.finding import Finding, kept
 from findings.folder import Asked
@@ -20,9 +21,16 @@ def machine_words() -> str:
     return f"{plural(len(os.sched_getaffinity(0)), 'core')}, {plural(cards, 'GPU') if cards else 'no GPU'}"
 
 
+class Note(NamedTuple):
+    """Which study is run for a finding, by which version, from which commit."""
+
+    study: str
+    paretoscope: str
+    commit: str | None = None
+
+
 class Notes:
-    """Which study is run for which finding, by which version: kept beside the service's files, so that a run that was
-    broken off goes on."""
+    """Kept beside the service's files, so that a run that was broken off goes on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -30,38 +38,37 @@ class Notes:
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"
 
-    def read(self, name: str) -> tuple[str, str] | None:
-        """Id of the study, and the version that runs it."""
-        if not self._path(name).is_file():
-            return None
-        note = json.loads(self._path(name).read_text())
-        return note["study"], note["paretoscope"]
+    def read(self, name: str) -> Note | None:
+        return Note(**json.loads(self._path(name).read_text())) if self._path(name).is_file() else None
 
-    def write(self, name: str, study: str) -> None:
+    def write(self, name: str, note: Note) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._path(name).write_text(json.dumps({"study": study, "paretoscope": __version__}))
+        self._path(name).write_text(json.dumps(note._asdict()))
 
 
-def begun(client: Client, notes: Notes, name: str, asked: Asked, again: bool) -> tuple[Study, str]:
+def begun(client: Client, notes: Notes, name: str, asked: Asked, again: bool, commit: str | None) -> tuple[Study, Note]:
     """The study that was begun for this finding, or a new one; a changed study is begun anew."""
     spec = asked.study.model_dump(by_alias=True, mode="json")
     known = None if again else notes.read(name)
     if known is not None:
         try:
-            study = client.study(known[0])
+            study = client.study(known.study)
             if study.read()["spec"] == spec:
-                return study, known[1]
+                return study, known
         except ClientError as error:
             if error.status != 404:
                 raise
     study = client.submit(spec)
-    notes.write(name, study.id)
-    return study, __version__
+    notes.write(name, note := Note(study.id, __version__, commit))
+    return study, note
 
 
-def measured(study: Study, asked: Asked, machine: str, version: str) -> Finding:
+def ended(study: Study) -> None:
     """Followed to its end; a study that failed or was cancelled is no finding."""
     state = follow(study, as_json=False)
     if state["state"] != "finished":
         raise ClientError(f"study {study.id} is {state['state']}: {state['reason']}")
-    return kept(json.loads(study.export("json")), machine, asked.curves, version)
+
+
+def measured(study: Study, asked: Asked, machine: str, note: Note) -> Finding:
+    return kept(json.loads(study.export("json")), machine, asked.curves, note.paretoscope, note.commit)

@@ -33,10 +33,8 @@ def seed_words(seeds: int) -> str:
 
 def measured(question: Question) -> Said:
     finding = question.finding
-    words = (
-        f"measured {date(question).text} with {finding.paretoscope}, {seed_words(question.seeds)}, {finding.machine}"
-    )
-    return Said(words)
+    code = finding.paretoscope + (f" ({finding.commit})" if finding.commit else "")
+    return Said(f"measured {date(question).text} with {code}, {seed_words(question.seeds)}, {finding.machine}")
 
 
 def took(question: Question) -> Said:
@@ -91,7 +89,7 @@ def _configurations(question: Question) -> Said:
 
 
 QUANTITIES = [
-    Quantity("measured", "when, with which version, how many seeds, on what", measured),
+    Quantity("measured", "when, with which version and commit (where it is known), how many seeds, on what", measured),
     Quantity("date", "the day on which it ended", date),
     Quantity("version", "of Paretoscope", lambda q: Said(q.finding.paretoscope)),
     Quantity("machine", "in words", lambda q: Said(q.finding.machine)),

@@ -8,7 +8,7 @@ import pytest
 
 from findings import folder
 from findings.folder import Asked, asked, differences, load, save
-from findings.running import Notes, begun
+from findings.running import Note, Notes, begun
 from frontends.client import ClientError
 from tests.findings.played import finding
 
@@ -97,7 +97,7 @@ def test_a_run_that_was_broken_off_goes_on_and_a_changed_study_is_begun_anew(tmp
     service, notes, preset = Service(), Notes(tmp_path / "notes"), asked("demo")
 
     def ran(asked: Asked, again: bool = False) -> str:
-        return begun(service, notes, "demo", asked, again)[0].id  # type: ignore[arg-type]
+        return begun(service, notes, "demo", asked, again, None)[0].id  # type: ignore[arg-type]
 
     assert [ran(preset), ran(preset)] == ["s0", "s0"]
     changed = Asked(preset.study.model_copy(update={"seeds": [0, 1, 2]}), [])
@@ -106,9 +106,18 @@ def test_a_run_that_was_broken_off_goes_on_and_a_changed_study_is_begun_anew(tmp
     assert ran(changed) == "s0", "a study that is gone is run again"
 
 
-def test_a_measurement_keeps_the_version_that_began_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_keeps_the_version_and_the_commit_that_began_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service, notes, preset = Service(), Notes(tmp_path / "notes"), asked("demo")
-    first = begun(service, notes, "demo", preset, False)[1]  # type: ignore[arg-type]
+    first = begun(service, notes, "demo", preset, False, "abc")[1]  # type: ignore[arg-type]
     monkeypatch.setattr("findings.running.__version__", "99.0.0")
-    assert begun(service, notes, "demo", preset, False)[1] == first  # type: ignore[arg-type]
-    assert begun(service, notes, "demo", preset, True)[1] == "99.0.0"  # type: ignore[arg-type]
+    assert first.commit == "abc"
+    assert begun(service, notes, "demo", preset, False, "def")[1] == first  # type: ignore[arg-type]
+    again = begun(service, notes, "demo", preset, True, "def")[1]  # type: ignore[arg-type]
+    assert (again.paretoscope, again.commit) == ("99.0.0", "def")
+
+
+def test_a_note_of_a_time_without_commits_is_read(tmp_path: Path) -> None:
+    (tmp_path / "demo.json").write_text('{"study": "s0", "paretoscope": "0.2.0"}')
+    assert Notes(tmp_path).read("demo") == Note("s0", "0.2.0", None)

@@ -69,6 +69,11 @@ def test_a_quantity_is_said(asked: str, answer: str) -> None:
     assert said(asked) == answer
 
 
+def test_the_commit_is_said_where_it_is_known() -> None:
+    known = FIVE.model_copy(update={"commit": "e0785b1abc"})
+    assert said("measured", known) == "measured 2026-01-01 with 0.1.0 (e0785b1abc), 5 seeds, 2 cores, no GPU"
+
+
 def test_places_are_those_of_the_comparison() -> None:
     place = next(arm for arm in compared(view_of(FIVE)).arms if arm.name == "MIB").place
     distance = place.place.distance.sure
