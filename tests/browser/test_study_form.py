@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import orjson
 import pytest
 from playwright.sync_api import Page
 from pydantic import TypeAdapter
 
+from service.answers.studies import metric_rows
 from service.contract.catalog import Catalog, catalog
 from tests.browser.pages import needs_chromium
 from tests.browser.stage import play
@@ -152,6 +154,21 @@ def test_objectives_take_the_goal_of_their_metric_and_are_never_too_few(stage: P
     assert own == {"metric": "accuracy", "goal": "minimize", "reference": 0.5}
     assert bare == {"metric": "accuracy", "goal": "minimize"}
     assert len(many) == len(set(many)) == limits["most"] and free == [False] * len(many) and left == len(many) - 1
+
+
+def test_what_chooses_is_not_offered_as_an_objective(stage: Page) -> None:
+    script = """form.metrics = rows;
+      form.show(spec);
+      const names = [...at("f-objectives-0").options].map(({ value }) => value);
+      at("add-objective").click();
+      return [names, form.spec.objectives.map(({ metric }) => metric), at("add-objective").disabled];"""
+    names = ["validation_accuracy", "accuracy", "i_xz_bits", "i_zy_bits", "validation_i_xz_bits"]
+    rows = orjson.dumps(metric_rows(names)).decode()
+    axes = [{"metric": "i_xz_bits", "goal": "minimize"}, {"metric": "i_zy_bits", "goal": "maximize"}]
+    spec = {"name": "x", "arms": [ARM], "objectives": axes}
+    offered, added, full = form(stage, spec, f"const rows = {rows}; {script}")
+    assert offered == ["accuracy", "i_xz_bits", "i_zy_bits"]
+    assert added == ["i_xz_bits", "i_zy_bits", "accuracy"] and full
 
 
 def test_attacks_are_added_one_by_one_and_the_last_takes_its_list_along(stage: Page) -> None:

@@ -12,8 +12,9 @@ const { least: FEWEST, most: MOST } = vocabulary.limits.objectives;
 
 /** @typedef {import("./study-form.js").StudyForm} StudyForm */
 
-/** Metrics that can be an objective: all but those that only describe a training. */
-const choosable = (/** @type {Metric[]} */ metrics) => metrics.filter((metric) => metric.reference !== null);
+/** Metrics that can be an objective: neither those that only describe a training, nor those of the split that chooses. */
+const choosable = (/** @type {Metric[]} */ metrics) =>
+  metrics.filter((metric) => metric.reference !== null && metric.validation_of === null);
 
 function goals(/** @type {StudyForm} */ form) {
   const names = form.section("objective")?.schema.properties.goal.enum ?? [];

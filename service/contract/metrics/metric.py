@@ -66,6 +66,11 @@ class Metric(NamedTuple):
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
     @property
+    def is_objective(self) -> bool:
+        """Whether a study may name it as one: fronts are measured by it, and not on the split that chooses."""
+        return self.reference is not None and self.validation_of is None
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """Both ends of what it can be, ±∞ where it has none."""
         return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high

@@ -38,12 +38,16 @@ def broken(study: Study) -> list[Detail]:
 
 
 def _objectives(study: Study) -> Iterator[Detail]:
-    """An objective must be reported by every arm, or its front would leave some of them out."""
+    """An objective is claimed, so not on the split that chooses; and reported by every arm, or some would be left out."""
     for i, objective in enumerate(study.objectives):
+        if (claimed := described(objective.metric).validation_of) is not None:
+            rule = f"the validation split chooses, what is claimed is measured on the test split: name {claimed!r}"
+            yield Detail(path=f"objectives[{i}].metric", message=f"{rule}, got {objective.metric!r}")
+            continue
         lacking = next((arm for arm in study.arms if objective.metric not in study.metrics_of(arm)), None)
         if lacking is None:
             continue
-        known = ", ".join(name for name in study.metrics_of(lacking) if (m := metric(name)) and m.reference is not None)
+        known = ", ".join(row.name for row in map(metric, study.metrics_of(lacking)) if row and row.is_objective)
         of_arm = f"arm {lacking.name!r} (problem {lacking.problem.name})"
         rule = f"{objective.metric!r} is not reported by {of_arm}; it reports {known}"
         asked = described(objective.metric)

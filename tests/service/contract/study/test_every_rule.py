@@ -51,6 +51,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [VIB, {**TOY, "name": "t"}],
         {"objectives": goals("seconds", "accuracy")},
     ),
+    "an objective of the split that chooses": (
+        [("objectives[1].metric", ["validation split chooses", "name 'accuracy'", "got 'validation_accuracy'"])],
+        [VIB],
+        {"objectives": goals("i_xz_bits", "validation_accuracy")},
+    ),
     "a baseline that is no arm": (
         [("baseline", ["'b'", "not an arm", "'a'"])],
         [VIB],
