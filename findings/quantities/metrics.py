@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from findings.expression import Question
+from findings.quantities.marks import marked
 from findings.quantities.quantity import Quantity
 from findings.wording import Said, mean, signed
 from service.analysis import Interval, mean_interval
@@ -91,14 +92,24 @@ def ratio(question: Question) -> Said:
     return times(one, other, question.seeds)
 
 
+def mean_of(question: Question) -> Said:
+    arms = question.given.arms
+    return marked(mean(over_seeds(means(question, *arms)), question.seeds), question, question.trials(*arms))
+
+
 def by_seed(question: Question) -> Said:
-    return Said(", ".join(number(value) for value in means(question, *question.given.arms).values()))
+    arms = question.given.arms
+    words = ", ".join(number(value) for value in means(question, *arms).values())
+    return marked(Said(words), question, question.trials(*arms))
 
 
 def extreme(of: Callable[[Sequence[float]], float]) -> Callable[[Question], Said]:
     def say(question: Question) -> Said:
-        groups = values(question, question.trials(*question.given.arms))
-        return Said(number(of([of(own) for own in groups.values()])), len(groups), question.seeds)
+        trials = question.trials(*question.given.arms)
+        groups = values(question, trials)
+        end = of([of(own) for own in groups.values()])
+        there = [trial for trial in trials if question.view.trials[trial].metrics.get(question.metric) == end]
+        return marked(Said(number(end), len(groups), question.seeds), question, there)
 
     return say
 
@@ -106,11 +117,14 @@ def extreme(of: Callable[[Sequence[float]], float]) -> Callable[[Question], Said
 def widest_gap(question: Question) -> Said:
     """Values that leave no gap cover the range evenly; its ends count, so what no trial reaches is a gap too."""
     low, high = question.given.numbers
+    trials = question.trials(question.arm)
     gaps = {
         seed: max(np.diff(sorted([low, *(value for value in own if low < value < high), high])))
-        for seed, own in values(question, question.trials(question.arm)).items()
+        for seed, own in values(question, trials).items()
     }
-    return mean(over_seeds({seed: float(gap) for seed, gap in gaps.items()}), question.seeds)
+    said = mean(over_seeds({seed: float(gap) for seed, gap in gaps.items()}), question.seeds)
+    inside = [trial for trial in trials if low < (question.view.trials[trial].metrics.get(question.metric) or low) < high]
+    return marked(said, question, inside)
 
 
 def fulfilling(question: Question) -> tuple[int, int]:
@@ -145,7 +159,7 @@ QUANTITIES = [
     Quantity(
         "mean(METRIC; [ARM]; [CONDITION…]; [all])",
         "last value, mean over the trials of each seed, then over seeds",
-        lambda q: mean(over_seeds(means(q, *q.given.arms)), q.seeds),
+        mean_of,
         title,
     ),
     Quantity(
