@@ -17,7 +17,7 @@ def commit_of(tree: Path) -> str | None:
 
 
 def spanned(begun: str | None, ended: str | None) -> str | None:
-    """Of a study that began at one commit and ended at another: `e0785b1 to 1a64575`; none where the first is not known."""
+    """Of a study that began at one commit and ended at another: `e0785b1 to 1a64575`; none if the first is unknown."""
     return begun if begun is None or ended in (begun, None) else f"{begun} to {ended}"
 
 

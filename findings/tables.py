@@ -14,6 +14,7 @@ from findings.expression import Arguments, Question, arguments, parsed, unknown
 from findings.finding import Finding
 from findings.quantities import Quantity, quantity_named
 from findings.wording import Said
+from service.analysis import LEAST_SEEDS
 from service.contract.metrics import described
 from service.contract.wording.numbers import over_seeds
 from service.figures.drawing.configurations import configurations
@@ -65,10 +66,17 @@ def table(finding: Finding, view: View, text: str) -> str:
     ]
     counted = {(cell.seeds, cell.of) for row in cells for cell in row if cell.seeds}
     seeds = next(iter(counted))[0] if len(counted) == 1 else None  # one number for all: said once, above
-    first = " ".join(filter(None, [_first(by), f"({over_seeds(seeds)})" if seeds else ""]))
+    told = f"({_over(seeds, cells)})" if seeds else ""
+    first = " ".join(filter(None, [_first(by), told]))
     lines = [[first, *heads], ["---"] * (len(heads) + 1)]
     lines += [[row.label, *(_cell(c, seeds) for c in own)] for row, own in zip(rows, cells, strict=True)]
     return "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
+
+
+def _over(seeds: int, cells: list[list[Said]]) -> str:
+    """A table of counts, without a single interval, does not promise any."""
+    counts = seeds >= LEAST_SEEDS and not any("±" in cell.text for row in cells for cell in row)
+    return f"over {seeds} seeds" if counts else over_seeds(seeds)
 
 
 def _cell(said: Said, above: int | None) -> str:

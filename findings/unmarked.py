@@ -1,4 +1,8 @@
-"""Numbers of a text that nobody vouches for: neither written from a study, nor cited, nor harmless."""
+"""Numbers of a text that nobody vouches for: neither written from a study, nor cited, nor held by a test, nor harmless.
+
+A page about studies has none at all. A page about methods has formulas and rules, whose numbers were not measured: of
+it only those count that look measured, which are decimals, numbers with a unit, and spreads; settings stand in code.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from service.contract.metrics import EPOCH, SECONDS
 
 # Parts of a page that make no claim: code, cited numbers, other comments, headings, addresses of links and pictures.
 APART = re.compile(
-    r"<!--cited-->.*?<!--/-->|<!--.*?-->|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]*>", re.DOTALL | re.MULTILINE
+    r"<!--(?:cited|tested:[^>]*)-->.*?<!--/-->|<!--.*?-->|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]*>",
+    re.DOTALL | re.MULTILINE,
 )
 HARMLESS = re.compile(
     r"""
@@ -47,6 +52,14 @@ IN_WORDS |= {"hundred", "thousand"}
 NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and the next
 
 
+TESTED = re.compile(r"<!--tested:(.*?)-->")
+# What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
+UNIT = re.compile(r"\s?(?:%|(?:bits?|nats?|s|ms|seconds?|minutes?|hours?|times|percent|points|seeds|trials|studies)\b)")
+SPREAD = re.compile(r"(?:±\s|\bn = )$")
+DECIMAL = re.compile(r"\d\.\d")
+OPERATORS = frozenset("±·/^×°<>≤≥∓")
+
+
 class Unmarked(NamedTuple):
     line: int
     number: str
@@ -54,14 +67,41 @@ class Unmarked(NamedTuple):
 
 def unmarked(text: str, first_line: int = 1) -> list[Unmarked]:
     """In the order of the text; digits, and counts in words where something measured is counted."""
-    for part in (MARKED, APART, PLACES):
-        text = part.sub(_blank, text)
-    words = HARMLESS.sub(lambda match: _blank(match) if any(map(str.isdigit, match[0])) else match[0], text)
+    words = _claims(text)
     return [
         Unmarked(first_line + words.count("\n", 0, match.start()), _said(match))
         for match in NUMBER.finditer(words)
         if match[1] is None or (match[1].lower() in IN_WORDS and match[2].lower() in COUNTED)
     ]
+
+
+def looking_measured(text: str, first_line: int = 1) -> list[Unmarked]:
+    """The same of a page about methods: only digits, and only where they look measured."""
+    words = _claims(text)
+    return [
+        Unmarked(first_line + words.count("\n", 0, match.start()), _said(match))
+        for match in NUMBER.finditer(words)
+        if match[1] is None and _looks_measured(words, match)
+    ]
+
+
+def vouching_tests(text: str) -> list[str]:
+    """The tests that hold numbers of a text, as `path` or `path::test`."""
+    return [name.strip() for name in TESTED.findall(text)]
+
+
+def _claims(text: str) -> str:
+    for part in (MARKED, APART, PLACES):
+        text = part.sub(_blank, text)
+    return HARMLESS.sub(lambda match: _blank(match) if any(map(str.isdigit, match[0])) else match[0], text)
+
+
+def _looks_measured(text: str, match: re.Match[str]) -> bool:
+    end = match.start() + len(_said(match))
+    before, after = text[max(0, match.start() - 4) : match.start()], text[end : end + 12]
+    if UNIT.match(after) or SPREAD.search(before):
+        return True
+    return bool(DECIMAL.search(match[0])) and not OPERATORS & {before[-1:], after[:1]}
 
 
 def _said(match: re.Match[str]) -> str:

@@ -10,13 +10,18 @@ import pytest
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
-from findings.unmarked import Unmarked, unmarked
+from findings.unmarked import Unmarked, looking_measured, unmarked, vouching_tests
 from service.contract.study.parsing import check_study
 from service.contract.wire.events import StudyState
 
 DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "robustness-fashion")
 # Pages, or sections of the README, whose every number comes from a kept study.
 RULED = ["README.md ## What the demo shows", "README.md ## What we found", *(f"docs/{name}.md" for name in DOCS)]
+
+# Pages of formulas and rules: only a number that looks measured must come from somewhere.
+RULED_LOOSELY = ["docs/methods.md"]
+RATES = re.compile(r"\bi_xz_(?:[a-z-]+_)?bits")
+WITHOUT_LIGHTS = {"robustness-fashion", "robustness-without"}  # measured before there were any, and the pages say so
 
 
 def text_of(place: str) -> tuple[str, int]:
@@ -45,6 +50,28 @@ def test_text_and_data_agree(page: Path) -> None:
 def test_every_number_comes_from_a_study(place: str) -> None:
     """Or is marked as <!--cited-->; settings stand in code."""
     assert numbers_of(place) == []
+
+
+@pytest.mark.parametrize("place", RULED_LOOSELY)
+def test_every_number_that_looks_measured_comes_from_a_study_or_a_test(place: str) -> None:
+    """Settings and limits stand in code."""
+    assert looking_measured(*text_of(place)) == []
+
+
+def test_a_test_that_is_said_to_hold_a_number_is_there() -> None:
+    named = [name for page in pages() for name in vouching_tests(page.read_text())]
+    for name in named:
+        path, _, function = name.partition("::")
+        assert f"def {function}" in (ROOT / path).read_text(), name
+    assert named
+
+
+def test_every_study_whose_rates_are_quoted_has_lights() -> None:
+    """A study of before is run again, or the page says that it has none."""
+    asked = [marker for page in pages() for marker in markers(page.read_text(), page.name)]
+    quoted = {marker.study for marker in asked if RATES.search(marker.asked)}
+    dark = {name for name in quoted if not any(name.endswith("_miss") for name in load(name).metrics)}
+    assert dark == WITHOUT_LIGHTS & quoted
 
 
 def test_there_is_something_to_look_at() -> None:

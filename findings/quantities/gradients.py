@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
+import numpy as np
+from scipy import stats
+
 from findings.expression import Question
 from findings.folder import load, names
 from findings.quantities.quantity import Quantity
@@ -10,7 +16,9 @@ from findings.wording import Said, mean, signed
 from service.analysis.compared import compared
 from service.analysis.rank_correlation import RankCorrelation
 from service.analysis.weighting_gains import Gain, RankedGains, StudyGains, weighting_gains
-from service.contract.wording.numbers import NONE, number
+from service.contract.wording.numbers import NONE, number, p_value
+
+FEW = 8  # whose orders can all be gone through
 
 
 def _own(question: Question) -> StudyGains:
@@ -29,10 +37,22 @@ def _all_kept(_: Question) -> RankedGains:
     return weighting_gains([view_of(load(name)) for name in names()])
 
 
+def by_chance(rho: float, n: int) -> float:
+    """How often |ρ| is as large where one order says nothing of the other: over all orders of few, else by t."""
+    if n > FEW:
+        t = abs(rho) * math.sqrt((n - 2) / max(1 - rho**2, 1e-12))
+        return float(2 * stats.t.sf(t, n - 2))
+    places = np.arange(n)
+    orders = np.array(list(itertools.permutations(places)))
+    all_of_them = 1 - 6 * np.square(orders - places).sum(1) / (n * (n**2 - 1))
+    return float((np.abs(all_of_them) >= abs(rho) - 1e-9).mean())
+
+
 def _correlation(correlation: RankCorrelation) -> Said:
-    if correlation.rho is None:
-        return Said(f"not known from {correlation.n} studies")
-    return Said(f"{number(correlation.rho)} ({correlation.n} studies)")
+    rho, n = correlation
+    if rho is None:
+        return Said(f"not known from {n} studies")
+    return Said(f"{number(rho)} ({n} studies, {p_value(by_chance(rho, n))})")
 
 
 def _words(question: Question) -> str:

@@ -1,4 +1,4 @@
-"""Trust lights of what is said: the worst mark of the trials behind an estimate of I(X;Z), where the study has lights."""
+"""Trust lights of what is said: the worst mark of the trials behind an estimate of I(X;Z)."""
 
 from __future__ import annotations
 

@@ -123,13 +123,18 @@ def widest_gap(question: Question) -> Said:
         for seed, own in values(question, trials).items()
     }
     said = mean(over_seeds({seed: float(gap) for seed, gap in gaps.items()}), question.seeds)
-    inside = [trial for trial in trials if low < (question.view.trials[trial].metrics.get(question.metric) or low) < high]
+    inside = [
+        trial for trial in trials if low < (question.view.trials[trial].metrics.get(question.metric) or low) < high
+    ]
     return marked(said, question, inside)
 
 
 def fulfilling(question: Question) -> tuple[int, int]:
-    """How many trials fulfil the conditions, of those that were planned, however they ended."""
-    everyone = question._replace(given=question.given._replace(conditions=()))
+    """How many trials fulfil the conditions, of those planned with the settings asked for, however they ended."""
+    view = question.view
+    settings = {"seed", *(key for trial in view.trials.values() for key in trial.planned.config)}
+    kept = tuple(condition for condition in question.given.conditions if condition.key in settings)
+    everyone = question._replace(given=question.given._replace(conditions=kept))
     return len(question.planned(*question.given.arms)), len(everyone.planned(*question.given.arms))
 
 

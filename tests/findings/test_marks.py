@@ -19,7 +19,7 @@ def lit() -> Finding:
     tell(view, event("study_started"))
     for trial_id, trial in view.trials.items():
         rate, label, accuracy = bits_of(trial)
-        miss = 4 * SHARES.get(trial.planned.config.get("weighting.beta"), 0.02)
+        miss = 4 * SHARES.get(trial.planned.config.get("weighting.beta", 0.0), 0.02)
         light = {"i_xz_bits_known": 4.0, "i_xz_bits_bias": miss, "i_xz_bits_miss": miss, "test_examples": 360}
         play(view, trial_id, [{"i_xz_bits": rate, "i_zy_bits": label, "accuracy": accuracy, **light}])
     tell(view, event("study_finished"))

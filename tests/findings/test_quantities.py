@@ -53,6 +53,8 @@ def said(asked: str, of: Finding = FIVE) -> str:
         ("best difference(accuracy; MIB; manual β)", "−0.150 ± 0.000"),
         ("ratio(i_zy_bits; manual β; MIB; weighting.beta = 0.01)", "1.33 (1.32 to 1.34)"),
         ("count(manual β; accuracy > 0.6)", "10 of 15"),
+        ("count(manual β; accuracy > 0.6; weighting.beta = 0.01)", "5 of 5"),
+        ("count(manual β; accuracy > 0.6; seed < 2)", "4 of 6"),
         ("share(manual β; accuracy > 0.6)", "67 %"),
         ("widest gap(i_xz_bits; 0; 20; manual β)", "7.75 ± 0.25"),
         ("epochs(accuracy; 0.4; MIB)", "2.00 ± 0.00"),
@@ -63,6 +65,8 @@ def said(asked: str, of: Finding = FIVE) -> str:
         ("at epoch(accuracy; 1; MIB)", "0.352 ± 0.004"),
         ("over epochs(accuracy; MIB)", "0.529 ± 0.006"),
         ("standing(MIB)", "below the front"),
+        ("how many(below the front)", "1 of 1"),
+        ("how many(above the front; MIB)", "0 of 1"),
     ],
 )
 def test_a_quantity_is_said(asked: str, answer: str) -> None:
@@ -147,6 +151,11 @@ def test_a_table_by_arm_says_the_seeds_once() -> None:
         "| MIB | 5 | 8.25 ± 0.25 | −0.150 ± 0.000 |",
     ]
     assert "| arm (two seeds, both values, no interval) |" in table(TWO, view_of(TWO), "by arm | hypervolume")
+
+
+def test_a_table_of_counts_promises_no_intervals() -> None:
+    lines = table(FIVE, view_of(FIVE), "by arm | trials | count(accuracy > 0.6) as many").splitlines()
+    assert lines[0] == "| arm (over 5 seeds) | trials | many |"
 
 
 def test_where_seeds_differ_every_cell_says_its_own() -> None:

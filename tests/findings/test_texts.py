@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findings.texts import rendered
-from findings.unmarked import unmarked
+from findings.unmarked import looking_measured, unmarked, vouching_tests
 
 
 def answered(text: str, **answers: str) -> str:
@@ -82,6 +82,37 @@ def test_a_number_that_nobody_vouches_for_is_seen(text: str, numbers: list[str])
 )
 def test_harmless_numbers_are_let_be(text: str) -> None:
     assert unmarked(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("rotation gets 0.76, random labels 1.24 ± 0.03 (n = 8)", ["0.76", "1.24", "0.03", "8"]),
+        ("8 % of studies, 5 s, 2 bits, 3 times, 10 seeds", ["8", "5", "2", "3", "10"]),
+        ("| VIB | 48.7 | 7 to 8.2 |", ["48.7", "8.2"]),
+        ("on the rest it misses ± 3", ["3"]),
+        ("<!--tested: tests/a.py-->0.03 bit<!--/-->, here 0.04 bit", ["0.04"]),
+    ],
+)
+def test_on_a_page_of_methods_what_looks_measured_is_seen(text: str, numbers: list[str]) -> None:
+    assert [each.number for each in looking_measured(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w = (1, …, 1)/2 on [0, 1], steps 2/(t+2), 16 members, 1,797 images",
+        "clip((info − r)/r, ±0.2) and 0.1·N(0, 1), within `0.05` bit, below `2` %",
+        "with three seeds or more, eq. 13",
+    ],
+)
+def test_formulas_and_settings_do_not_look_measured(text: str) -> None:
+    assert looking_measured(text) == []
+
+
+def test_the_tests_that_hold_numbers_are_told() -> None:
+    text = "<!--tested: tests/a.py::test_b-->1 %<!--/--> and <!--tested:tests/c.py-->2 %<!--/-->"
+    assert vouching_tests(text) == ["tests/a.py::test_b", "tests/c.py"]
 
 
 def test_a_number_is_told_with_its_line() -> None:

@@ -38,7 +38,7 @@ def broken(study: Study) -> list[Detail]:
 
 
 def _objectives(study: Study) -> Iterator[Detail]:
-    """An objective is claimed, so not on the split that chooses; and reported by every arm, or some would be left out."""
+    """An objective is claimed, so not on the split that chooses, and every arm reports it or is left out."""
     for i, objective in enumerate(study.objectives):
         if (claimed := described(objective.metric).validation_of) is not None:
             rule = f"the validation split chooses, what is claimed is measured on the test split: name {claimed!r}"

@@ -94,6 +94,10 @@ def test_an_estimate_is_held_against_the_task_of_which_its_estimator_says_as_muc
     assert nearest(rungs, -0.3) == rungs[0] and nearest(rungs, 900.0) == rungs[3]
 
 
+def test_four_bits_look_like_nearly_seven_to_the_upper_bound() -> None:
+    assert rung(Shape("pairwise-upper", 360, 16, 16), 4.0).said == pytest.approx(6.7, abs=0.05)
+
+
 def test_nearest_neighbours_have_none_where_they_are_refused() -> None:
     assert ladder(Shape("ksg", 100, 6, 2)) == ladder(Shape("ksg", 100, 2, 6)) == ()
     found = calibrated({"i_xz_ksg_bits": [1.0]}, [Shape("ksg", 100, 6, 2)])

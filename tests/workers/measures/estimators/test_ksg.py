@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -62,6 +64,19 @@ def test_units_and_signs_of_the_axes_do_not_matter() -> None:
 def test_a_constant_code_carries_exactly_nothing() -> None:
     x, z = _draw(60, 2, 2)
     assert ksg.ksg(_codes(x, torch.full_like(z, 0.7))).item() == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_many_dimensions_it_falls_far_below_the_truth(seed: int) -> None:
+    """One nat in two of as many dimensions: I = −ln(1 − ρ²) over two pairs."""
+    rho = math.sqrt(1 - math.exp(-1))
+    found = {}
+    for dimensions in (2, 25):
+        g = torch.Generator().manual_seed(seed)
+        x, z = (torch.randn(1000, dimensions, generator=g, dtype=torch.float64) for _ in range(2))
+        z[:, :2] = rho * x[:, :2] + math.sqrt(1 - rho**2) * z[:, :2]
+        found[dimensions] = ksg.ksg(_codes(x, z)).item()
+    assert found[2] == pytest.approx(1, abs=0.1) and found[25] < 0.2
 
 
 def test_coinciding_pairs_are_counted_as_letters() -> None:
