@@ -51,10 +51,10 @@ IN_WORDS = {
 IN_WORDS |= {"hundred", "thousand"}
 NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and the next
 
-
 TESTED = re.compile(r"<!--tested:(.*?)-->")
 # What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
-UNIT = re.compile(r"\s?(?:%|(?:bits?|nats?|s|ms|seconds?|minutes?|hours?|times|percent|points|seeds|trials|studies)\b)")
+UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies"}
+NEXT = re.compile(r"\s?(%|[^\W\d_]+)")
 SPREAD = re.compile(r"(?:±\s|\bn = )$")
 DECIMAL = re.compile(r"\d\.\d")
 OPERATORS = frozenset("±·/^×°<>≤≥∓")
@@ -99,7 +99,8 @@ def _claims(text: str) -> str:
 def _looks_measured(text: str, match: re.Match[str]) -> bool:
     end = match.start() + len(_said(match))
     before, after = text[max(0, match.start() - 4) : match.start()], text[end : end + 12]
-    if UNIT.match(after) or SPREAD.search(before):
+    unit = NEXT.match(after)
+    if (unit and unit[1].lower() in UNITS) or SPREAD.search(before):
         return True
     return bool(DECIMAL.search(match[0])) and not OPERATORS & {before[-1:], after[:1]}
 
