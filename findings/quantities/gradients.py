@@ -16,6 +16,7 @@ from findings.wording import Said, mean, signed
 from service.analysis.compared import compared
 from service.analysis.rank_correlation import RankCorrelation
 from service.analysis.weighting_gains import Gain, RankedGains, StudyGains, weighting_gains
+from service.contract.methods.weightings import BY_HAND
 from service.contract.wording.numbers import NONE, number, p_value
 
 FEW = 8  # whose orders can all be gone through
@@ -34,7 +35,9 @@ def _gain(gain: Gain, question: Question) -> Said:
 
 
 def _all_kept(_: Question) -> RankedGains:
-    return weighting_gains([view_of(load(name)) for name in names()])
+    """Without those that weigh nothing by hand: what is gained there is one automatic weighting's over another's."""
+    views = [view_of(load(name)) for name in names()]
+    return weighting_gains([view for view in views if any(arm.weighting.name in BY_HAND for arm in view.study.arms)])
 
 
 def by_chance(rho: float, n: int) -> float:
