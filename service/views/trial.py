@@ -8,7 +8,7 @@ from math import isfinite
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.study import outcomes
 from service.contract.study.expansion import PlannedTrial, Slot
-from service.contract.wire.events import LOG_LINES, Metrics, TrialState
+from service.contract.wire.events import LOG_LINES, Curve, Metrics, TrialState
 
 
 @dataclass
@@ -23,12 +23,18 @@ class TrialView:
     ended_at: str | None = None
     metrics: Metrics = field(default_factory=dict)
     reports: list[Metrics] = field(default_factory=list)
+    curves: dict[int, Curve] = field(default_factory=dict)  # by the number of the report that brought them
     log: list[str] = field(default_factory=list)  # the last lines
 
     @property
     def collapsed(self) -> bool:
         """The code carries nothing, now that training is over."""
         return self.state is TrialState.FINISHED and outcomes.collapsed(self.metrics)
+
+    @property
+    def points(self) -> Curve:
+        """Its curve as it was measured last; empty for a trial that is a single point."""
+        return next(reversed(self.curves.values()), [])
 
     @property
     def training_seconds(self) -> float | None:
