@@ -48,7 +48,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
         (training.epochs, training.batch_size, training.optimizer, training.feedback),
         training.balance and training.balance.model_dump_json(),
         _cost_class(trial.weighting),
-        _told_class(trial.weighting),
+        told_class(trial.weighting),
         None if trial.model.stacks else trial.id,
     )
 
@@ -60,7 +60,7 @@ def _cost_class(weighting: Weighting) -> Hashable:
     return weighting.needs_gram, isinstance(weighting, Arml) and weighting.gram == "halves"
 
 
-def _told_class(weighting: Weighting) -> Hashable:
+def told_class(weighting: Weighting) -> Hashable:
     """What decides the layers of a model that is told where it is, and how many points it reports."""
     if not isinstance(weighting, Conditional):
         return None

@@ -31,6 +31,7 @@ from workers.data.split import Split
 from workers.models import Conditioned
 from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
+from workers.planning.cohorts import told_class
 from workers.problems import Problem
 from workers.training import alignment, gradients
 from workers.training.angles import Angles
@@ -221,6 +222,7 @@ def _check_alike(trials: Sequence[PlannedTrial]) -> None:
         ("training.optimizer", [t.training.optimizer for t in trials]),
         ("training.balance", [t.training.balance for t in trials]),
         ("training.feedback", [t.training.feedback for t in trials]),
+        ("what the model is told", [told_class(t.weighting) for t in trials]),
     ):
         other = next((v for v in values if v != values[0]), values[0])
         if other != values[0]:

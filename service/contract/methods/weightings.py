@@ -155,9 +155,6 @@ class Conditional(Strict):
     points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
         24, description="βs (or, at most, preferences) that are reported, spread over the range"
     )
-    verify: Annotated[int, Field(ge=0, le=64)] = Field(
-        0, description="βs, spread over the range, that are also trained by themselves, to certify the curve"
-    )
 
 
 class Mib(Strict):

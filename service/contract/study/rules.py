@@ -256,9 +256,6 @@ def _conditional(study: Study) -> Iterator[Detail]:
         if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
             rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
             yield Detail(path=f"{path}.scalarization", message=rule)
-        if weighting.verify and not isinstance(problem, Bottleneck):
-            rule = f"verify trains single βs of a bottleneck, got problem {problem.name!r}"
-            yield Detail(path=f"{path}.verify", message=rule)
 
 
 def _feedback(study: Study) -> Iterator[Detail]:

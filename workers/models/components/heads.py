@@ -20,7 +20,7 @@ class Heads:
     """One perceptron latent → hidden → outputs for each entry of `outputs`, all in one Stack.
 
     The first head has `constants` more outputs, trained numbers from 0 on that are the same for every code. Where the
-    heads are `told` something, the code is modulated by it before they read it.
+    heads are `told` something, the code is modulated by it before they read it, and so are these numbers.
     """
 
     def __init__(
@@ -42,7 +42,8 @@ class Heads:
         if constants:
             flats.append(flats[0].new_zeros(len(flats[0]), constants))
             shapes.append((1, constants))
-        self.modulation = Modulation(told, [latent], seeds, "decoder") if told and told.decoder else None
+        read = [latent, constants] if constants else [latent]
+        self.modulation = Modulation(told, read, seeds, "decoder") if told and told.decoder else None
         self.stack = joined(Stack(torch.cat(flats, dim=1), shapes), self.modulation)
         self._last = len(shapes) - 1
         ends = list(itertools.accumulate(len(stack.leaves) for stack in own))
@@ -53,12 +54,12 @@ class Heads:
 
     def __call__(self, z: Tensor, head: int, rows: slice = ALL) -> Tensor:
         """[K, B, latent] -> [K, B, outputs of this head]; z are these rows of what was told."""
-        if self.modulation is not None:
-            z = modulated(z, *self.modulation(rows)[0])
-        outputs = forward(self.leaves(head), z, self._activation)
+        gates = self.modulation(rows) if self.modulation else ()
+        outputs = forward(self.leaves(head), modulated(z, *gates[0]) if gates else z, self._activation)
         if head or not self._constants:
             return outputs
-        return torch.cat([outputs, self.stack.leaves[self._last].expand(-1, z.shape[1], -1)], dim=-1)
+        constants = self.stack.leaves[self._last].expand(-1, z.shape[1], -1)
+        return torch.cat([outputs, modulated(constants, *gates[1]) if gates else constants], dim=-1)
 
     def named(self) -> dict[str, Tensor]:
         """`head.0.weight`; with several heads `heads.1.0.weight` of the second one; `head.constants` [K, constants]."""
