@@ -57,6 +57,12 @@ class TrialView:
         shared = {name: self.metrics[name] for name in OF_TRAINING if name in self.metrics}
         return [Measured(point["where"], {**shared, **point["metrics"]}) for point in self.points]
 
+    def at(self, where: Where | None) -> Metrics:
+        """What was measured last at a place of its curve; without one, what it reports over its epochs."""
+        if where is None:
+            return self.metrics
+        return next((own.metrics for own in self.measured() if own.where == where), {})
+
     @property
     def training_seconds(self) -> float | None:
         return self.metrics.get(SECONDS)
