@@ -109,6 +109,7 @@ def _compare(view: View) -> Comparison:
     places = _places(view, axes, baseline if view.alike else None, whole, references)
     single = against_single(view)
     judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
+    of_curves = arms_of_curves(view)
     rivals = [
         Rival(
             pair,
@@ -118,6 +119,8 @@ def _compare(view: View) -> Comparison:
             curves[pair.arm],
             curves[pair.baseline],
             sum(arm == pair.arm for arm, _ in lost),
+            pair.arm in of_curves,
+            pair.baseline in of_curves,
         )
         for pair in pairs
     ]
