@@ -109,10 +109,13 @@ def _counted(data: FrontData, shown: int, hidden: int) -> list[str]:
     """How many trials, or points where trials have many; and how many of the dominated ones are drawn."""
     count = sum(len(arm.front) for arm in data.arms) + shown + hidden
     curves = [curve for arm in data.arms for curve in arm.curves]
-    what, trials = ("point", count - sum(map(len, curves)) + len(curves)) if curves else ("trial", count)
+    what, counted = "trial", plural(count, "trial")
+    if curves:
+        trials = count - sum(map(len, curves)) + len(curves)
+        what, counted = "point", f"{plural(count, 'point')} of {plural(trials, 'trial')}"
     return [
-        f"{plural(count, 'point')} of {plural(trials, 'trial')}, thin lines: each trial’s curve" if curves else "",
-        "" if curves else plural(count, "trial"),
+        counted,
+        "thin lines: each trial’s curve" if curves and len(data.axes) == 2 else "",
         f"{shown:,} of {shown + hidden:,} dominated {what}s shown" if hidden else "",
     ]
 

@@ -75,7 +75,9 @@ def test_points_of_one_trial_are_on_the_front_or_dominated_each_by_itself(view: 
 
 def test_the_subtitle_counts_points_where_trials_have_many(view: StudyView) -> None:
     words = FIGURES["pareto-front"].build(Asked(view))["layout"]["meta"]["subtitle"]
-    assert " · 12 points of 8 trials, thin lines: each trial’s curve · " in words
+    in_space = FIGURES["pareto-front"].build(Asked(view, z="accuracy"))["layout"]["meta"]["subtitle"]
+    assert " · 12 points of 8 trials · " in in_space and "thin lines" not in in_space, "in space there are none"
+    assert " · 12 points of 8 trials · thin lines: each trial’s curve · " in words
 
 
 def test_lightness_goes_along_the_curve(view: StudyView) -> None:
