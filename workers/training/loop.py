@@ -76,7 +76,7 @@ def train(
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
-        points = cohort.curves(evaluation, epoch, last) if alive and _draws_curves(epoch, epochs) else {}
+        points = cohort.curves(evaluation, epoch, last) if alive and _draws_curves(epoch, epochs, evaluation.every) else {}
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics: dict[str, Metrics] = {}
@@ -206,9 +206,10 @@ def _told_by(weighting: WeightingSpec, problem: Problem) -> Told | None:
     return told_by(weighting, problem.by_beta, len(problem.terms)) if isinstance(weighting, Conditional) else None
 
 
-def _draws_curves(epoch: int, epochs: int) -> bool:
-    """After the last epoch and some even steps before: a curve takes as many evaluations as it has points."""
-    return epoch == epochs or epoch % math.ceil(epochs / CURVES) == 0
+def _draws_curves(epoch: int, epochs: int, every: int) -> bool:
+    """After the last epoch and in some even steps before, at which anything is measured: a curve takes as many
+    evaluations as it has points."""
+    return epoch == epochs or epoch % (every * math.ceil(epochs / (every * CURVES))) == 0
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:

@@ -167,6 +167,9 @@ def test_only_the_part_that_is_modulated_depends_on_beta(part: Any) -> None:
 def test_a_curve_is_measured_now_and_then_and_at_the_end() -> None:
     told = reports(trial(FEW, epochs=12), samples=1)
     assert [report.epoch for report in told if report.points] == [3, 6, 9, 12]
+    seldom = reports(trial(FEW, epochs=12), samples=1, every=5)
+    assert [report.epoch for report in seldom if report.points] == [5, 10, 12]
+    assert all(point["metrics"] for report in seldom for point in report.points.get("t0", []))
 
 
 def test_preferences_of_tasks_cover_the_simplex_and_weigh_the_encoder() -> None:
