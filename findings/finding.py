@@ -34,6 +34,13 @@ class KeptStudy(Kept):
     spec: dict[str, Any]
 
 
+class KeptPoint(Kept):
+    """One of the many points of a trial."""
+
+    where: dict[str, float]
+    values: Annotated[list[Value], Field(description="of each metric of the finding")]
+
+
 class KeptTrial(Kept):
     """A trial in the order of the spec; its settings follow from the spec but for those a search suggested."""
 
@@ -45,6 +52,7 @@ class KeptTrial(Kept):
     suggested: dict[str, Any] = {}
     values: Annotated[list[Value], Field(description="last value of each metric of the finding")]
     curves: Annotated[list[list[Value]], Field(description="values over reports of each curve of the finding")] = []
+    points: Annotated[list[KeptPoint], Field(description="of a trial that has many, along its last curve")] = []
 
 
 class Finding(Kept):
@@ -76,7 +84,8 @@ def kept(
     `version` is the one that measured, where it is not the one that exported.
     """
     study, trials = export["study"], export["trials"]
-    metrics = list(dict.fromkeys(name for trial in trials for name in trial["metrics"]))
+    measured = [own["metrics"] for trial in trials for own in (trial, *trial.get("points", []))]
+    metrics = list(dict.fromkeys(name for own in measured for name in own))
     missing = [name for name in curves if name not in metrics]
     if missing:
         raise ValueError(f"curves: no trial reported {missing[0]!r}; reported: {', '.join(metrics)}")
@@ -100,6 +109,10 @@ def kept(
                 suggested={k: rounded(v) for k, v in trial["config"].items() if k not in plan.config},
                 values=[rounded(trial["metrics"].get(name)) for name in metrics],
                 curves=[[rounded(report.get(name)) for report in trial["reports"]] for name in over],
+                points=[
+                    KeptPoint(where=point["where"], values=[rounded(point["metrics"].get(name)) for name in metrics])
+                    for point in trial.get("points", [])
+                ],
             )
             for trial, plan in zip(trials, plans, strict=True)
         ],

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from findings.finding import Finding, KeptTrial
 from service.contract.wire.events import (
+    Curve,
     Event,
     Metrics,
     Report,
@@ -47,8 +48,10 @@ def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
     for trial_id, trial in trials:
         if trial.state is not TrialState.PLANNED:
             yield study.started_at, TrialStarted(uid=f"{trial_id}:started", trial=trial_id, config=trial.suggested)
-        for i, metrics in enumerate(_reports(finding, trial)):
-            yield study.started_at, Report(uid=f"{trial_id}:{i}", trial=trial_id, metrics=metrics)
+        reports = list(_reports(finding, trial))
+        for i, metrics in enumerate(reports):
+            points = _points(finding, trial) if i == len(reports) - 1 else None
+            yield study.started_at, Report(uid=f"{trial_id}:{i}", trial=trial_id, metrics=metrics, points=points)
     for trial_id, trial in sorted(trials, key=lambda pair: math.inf if pair[1].ended is None else pair[1].ended):
         at = study.started_at + timedelta(seconds=trial.ended or 0.0)
         if trial.state is TrialState.FINISHED:
@@ -66,6 +69,11 @@ def _reports(finding: Finding, trial: KeptTrial) -> Iterator[Metrics]:
     last = _known(finding.metrics, trial.values)
     if last:
         yield _known(finding.curves, over[-1]) | last if over else last
+
+
+def _points(finding: Finding, trial: KeptTrial) -> Curve | None:
+    """Its last curve; none where it is a single point."""
+    return [{"where": p.where, "metrics": _known(finding.metrics, p.values)} for p in trial.points] or None
 
 
 def _known(names: list[str], values: tuple[int | float | None, ...] | list[int | float | None]) -> Metrics:

@@ -117,11 +117,11 @@ class Study:
         return notebook_figure(self._get(f"/figures/{figure['name']}", **params), figure["title"])
 
     def export(self, format: str = "csv", table: str = "trials") -> bytes:
-        """The trials or the reports as csv or parquet, the comparison as latex, or everything as json."""
+        """The trials, their points or the reports as csv or parquet, the comparison as latex, or everything as json."""
         return self._client.send("GET", self._path + "/export", {"format": format, "table": table}).content
 
     def trials_frame(self, table: str = "trials") -> pd.DataFrame:
-        """A row per trial (or per report), typed; needs pandas."""
+        """A row per trial (or per point, or per report), typed; needs pandas."""
         try:
             import pandas
         except ImportError as error:

@@ -44,7 +44,7 @@ def bests(question: Question, *arms: str) -> BySeed:
     """In each seed the value of the trial that is best by what the study chooses by: validation where it has it."""
     axis = axis_for(question.view.study, question.metric)
     chosen = set(question.trials(*arms))
-    points = points_of([trial for trial in candidates(question.view) if trial[0] in chosen], [axis])
+    points = points_of([trial for trial in candidates(question.view) if trial.id in chosen], [axis])
     sign = 1 if axis.goal == "maximize" else -1
     seeds = dict.fromkeys(point.seed for point in points)
     groups = {seed: [point for point in points if point.seed == seed] for seed in seeds}

@@ -28,6 +28,7 @@ class Format(StrEnum):
 
 class TableName(StrEnum):
     TRIALS = "trials"
+    POINTS = "points"
     REPORTS = "reports"
 
 

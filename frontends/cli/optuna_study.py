@@ -1,4 +1,7 @@
-"""A study as an Optuna storage: one Optuna study with all arms, so that its tools compare them."""
+"""A study as an Optuna storage: one Optuna study with all arms, so that its tools compare them.
+
+Of a trial with many points each is an Optuna trial.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event
 
 from frontends.client import Answer, ClientError
+from service.contract.study.outcomes import collapsed
 
 LOG_WHEN_RATIO = 20.0
-ARM, COLLAPSED = "arm", "collapsed"
+ARM, COLLAPSED, POINTS = "arm", "collapsed", "points"
 Scalar = str | int | float | bool | None
 
 
@@ -64,6 +68,20 @@ def parameters(trials: Sequence[Answer]) -> dict[str, BaseDistribution]:
     return spaces
 
 
+def by_point(trial: Answer) -> list[Answer]:
+    """A trial that has many points as one of each, with the β that it has there; others as they are.
+
+    What is of the training, as its learning curve, stands with the first: Optuna would keep a copy for each.
+    """
+    points = []
+    for i, point in enumerate(trial.get(POINTS) or []):
+        where, metrics = point["where"], point["metrics"]
+        beta = {"weighting.beta": where["beta"]} if "beta" in where else {}
+        own = {"where": where, "metrics": metrics, "config": {**trial["config"], **beta}, "on_front": None}
+        points.append({**trial, **own, COLLAPSED: collapsed(metrics), "reports": [] if i else trial["reports"]})
+    return points or [trial]
+
+
 def moment(text: str | None) -> datetime:
     """Optuna's times are local and say no zone."""
     at = datetime.fromisoformat(text) if text else datetime.now(UTC)
@@ -72,7 +90,7 @@ def moment(text: str | None) -> datetime:
 
 def curves(reports: Sequence[Answer]) -> dict[str, list[float | None]]:
     """Each metric over the reports; Optuna has no intermediate values for several objectives."""
-    names = dict.fromkeys(name for report in reports for name in report)
+    names = dict.fromkeys(name for report in reports for name in report if name != POINTS)
     return {name: [report.get(name) for report in reports] for name in names}
 
 
@@ -80,7 +98,7 @@ def attributes(trial: Answer, note: str | None) -> dict[str, object]:
     """What Optuna has no field for."""
     own = {key: trial[key] for key in ("arm", "seed", "state", "on_front", COLLAPSED, "host")}
     measured = {"metrics": trial["metrics"], "learning_curve": curves(trial["reports"])}
-    facts = {"trial": trial["id"], **own, **measured, "note": note}
+    facts = {"trial": trial["id"], "where": trial.get("where"), **own, **measured, "note": note}
     return {key: value for key, value in facts.items() if value is not None}
 
 
@@ -152,8 +170,9 @@ def _fill(storage: optuna.storages.RDBStorage, whole: Answer, path: Path, force:
     for key, value in _facts(whole):
         made.set_user_attr(key, value)
     made.set_user_attr("constants", constants(begun))
-    spaces, metrics = parameters(begun), [axis["metric"] for axis in axes]
-    made.add_trials(frozen(trial, spaces, metrics) for trial in begun)
+    points = [point for trial in begun for point in by_point(trial)]
+    spaces, metrics = parameters(points), [axis["metric"] for axis in axes]
+    made.add_trials(frozen(point, spaces, metrics) for point in points)
     return Counts(len(begun), len(whole["trials"]) - len(begun))
 
 

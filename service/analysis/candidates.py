@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from service.analysis.amounts import Settings
 from service.analysis.cost import Spent
-from service.analysis.fronts import Axis, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
+from service.analysis.fronts import (
+    Axis,
+    Key,
+    Point,
+    Trial,
+    axis_for,
+    hypervolume_by_seed,
+    nondominated,
+    points_of,
+)
 from service.analysis.intervals import mean_interval
 from service.analysis.place import Placed
 from service.contract.metrics import described
+from service.contract.study.outcomes import collapsed
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wording.selection import Chooser
 from service.views.selectors import lost_seeds
+from service.views.trial import TrialView
 from service.views.view import View
+
+BETA = "weighting.beta"  # where the βs of a curve are told too
 
 
 def candidates(view: View) -> list[Trial]:
-    """Trials a front is made of: with reports, neither failed nor collapsed."""
-    return [
-        (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
-        for trial_id, trial in view.trials.items()
-        if trial.counts_for_front
-    ]
+    """What a front is made of: trials with reports, neither failed nor collapsed, at each place of their curves."""
+    return view.memo("candidates", lambda: list(of_trials(view.trials.items())))
+
+
+def of_trials(trials: Iterable[tuple[str, TrialView]]) -> Iterator[Trial]:
+    """Those of them that count for a front; of a curve the places at which the code carries something."""
+    for trial_id, trial in trials:
+        if trial.counts_for_front:
+            for where, metrics in trial.measured():
+                if where is None or not collapsed(metrics):
+                    yield Trial(trial_id, trial.planned.arm, trial.planned.seed, metrics, where)
+
+
+def settings_of(view: View, point: Point) -> Settings:
+    """The trial's, and β where the point has one of its own."""
+    config = view.trials[point.trial].planned.config
+    return {**config, BETA: point.where["beta"]} if point.where and "beta" in point.where else config
+
+
+def arms_of_curves(view: View) -> set[str]:
+    """Arms that draw a front with every trial."""
+    return {trial.planned.arm for trial in view.trials.values() if len(trial.points) > 1}
 
 
 def objectives(view: View) -> list[Axis]:
@@ -40,19 +70,24 @@ def chooser(view: View) -> Chooser | None:
     """The split that chooses among this study's trials; none where its objectives are not measured on one."""
     axes = objectives(view)
     held = [axis.chosen_by for axis in axes if axis.chosen_by]
-    if held and any(name in metrics for *_, metrics in candidates(view) for name in held):
+    if held and any(name in trial.metrics for trial in candidates(view) for name in held):
         return "validation"
     return "test" if any(described(axis.metric).measured for axis in axes) else None
 
 
-def front_ids(view: View) -> set[str]:
-    """Trials that no other trial dominates in the study's objectives."""
+def front_keys(view: View) -> set[Key]:
+    """Points that no other point dominates in the study's objectives."""
 
-    def computed() -> set[str]:
+    def computed() -> set[Key]:
         axes = objectives(view)
-        return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+        return {point.key for point in nondominated(points_of(candidates(view), axes), axes)}
 
-    return view.memo("front", computed)
+    return view.memo("points on the front", computed)
+
+
+def front_ids(view: View) -> set[str]:
+    """Trials with a point on it."""
+    return view.memo("trials on the front", lambda: {trial for trial, _ in front_keys(view)})
 
 
 def metric_axis(view: View, name: str, query: str) -> Axis:
@@ -84,15 +119,17 @@ def mean_hypervolumes(view: View, axes: Sequence[Axis]) -> dict[str, float | Non
 def placed(view: View, axes: Sequence[Axis]) -> list[Placed]:
     """Trials with what chooses them, what is claimed of them, and their settings."""
     points = points_of(candidates(view), axes)
-    return [Placed(point, point, view.trials[point.trial].planned.config) for point in points]
+    return [Placed(point, point, settings_of(view, point)) for point in points]
 
 
 def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:
     """What each arm's trials cost and brought, in the order in which they ended."""
-    points = {point.trial: point for point in points_of(candidates(view), axes)}
+    points: dict[str, list[Point]] = {}
+    for point in points_of(candidates(view), axes):
+        points.setdefault(point.trial, []).append(point)
     spent: dict[str, list[Spent]] = {arm.name: [] for arm in view.study.arms}
     for trial_id in view.ended:
         trial = view.trials[trial_id]
         seconds = trial.training_seconds or 0.0
-        spent[trial.planned.arm].append(Spent(trial.planned.seed, seconds, points.get(trial_id)))
+        spent[trial.planned.arm].append(Spent(trial.planned.seed, seconds, points.get(trial_id, [])))
     return spent

@@ -7,7 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
-from service.analysis.candidates import candidates, chooser, choosing_axes, objectives, placed, spent_by_arm
+from service.analysis.candidates import (
+    BETA,
+    arms_of_curves,
+    candidates,
+    chooser,
+    choosing_axes,
+    objectives,
+    placed,
+    spent_by_arm,
+)
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
@@ -100,6 +109,7 @@ def _compare(view: View) -> Comparison:
     places = _places(view, axes, baseline if view.alike else None, whole, references)
     single = against_single(view)
     judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
+    of_curves = arms_of_curves(view)
     rivals = [
         Rival(
             pair,
@@ -109,6 +119,8 @@ def _compare(view: View) -> Comparison:
             curves[pair.arm],
             curves[pair.baseline],
             sum(arm == pair.arm for arm, _ in lost),
+            pair.arm in of_curves,
+            pair.baseline in of_curves,
         )
         for pair in pairs
     ]
@@ -161,8 +173,10 @@ def _places(
 ) -> dict[str, ArmPlace]:
     trials, arms = placed(view, axes), [arm.name for arm in view.study.arms]
     varied_by = varied_by_arm(view)
-    drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study)}
-    varied = [] if baseline is None else sorted(varied_by[baseline])
+    curves = arms_of_curves(view)
+    drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study) or arm in curves}
+    along = {BETA} if baseline in curves else set()  # of those of several tasks nothing is said
+    varied = [] if baseline is None else sorted(varied_by[baseline] | along)
     exact = _exact_front(view, axes, trials) if view.alike else None
     return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact, references)
 

@@ -29,9 +29,9 @@ class ArmResult(NamedTuple):
     by_seed: dict[int, float]
     hypervolume_all_seeds: float | None
     front_share: float  # what of the front of all arms would be lost without it
-    on_front: int  # trials
-    best: dict[str, float | None]  # the value of the trial that was chosen for it
-    optimism: dict[str, float]  # how much better the front looks to what chose it, mean over its trials
+    on_front: int  # trials with a point on it
+    best: dict[str, float | None]  # the value of the point that was chosen for it
+    optimism: dict[str, float]  # how much better the front looks to what chose it, mean over its points
 
 
 class Pair(NamedTuple):
@@ -74,7 +74,7 @@ def compare(
                 by_seed=volumes,
                 hypervolume_all_seeds=hypervolume(own, axes),
                 front_share=front_share(name, points, seeds, axes),
-                on_front=sum(point.arm == name for point in joint),
+                on_front=len({point.trial for point in joint if point.arm == name}),
                 best=_best(name, trials, axes),
                 optimism=_optimism(nondominated(own, axes), axes),
             )
@@ -88,7 +88,7 @@ def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str,
     asked = {axis.metric: axis for axis in axes}
     accuracy = Axis(ACCURACY, described(ACCURACY).goal, None, VALIDATION.of(ACCURACY) if _held_out(axes) else None)
     for axis in asked.values() if ACCURACY in asked else [*asked.values(), accuracy]:
-        points = points_of([trial for trial in trials if trial[1] == name], [axis])
+        points = points_of([trial for trial in trials if trial.arm == name], [axis])
         sign = 1 if axis.goal == "maximize" else -1
         chosen = max(points, key=lambda point: sign * (point.judged or point.values)[0], default=None)
         best[axis.metric] = None if chosen is None else chosen.values[0]

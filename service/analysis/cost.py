@@ -23,7 +23,7 @@ class Spent(NamedTuple):
 
     seed: int
     seconds: float
-    point: Point | None
+    points: Sequence[Point]
 
 
 class CostCurve(NamedTuple):
@@ -61,8 +61,7 @@ def orders(count: int, ordered: bool) -> list[np.ndarray[Any, Any]]:
 
 
 def _volume(spent: Sequence[Spent], chosen: np.ndarray[Any, Any], axes: Sequence[Axis]) -> float:
-    points = [spent[i].point for i in chosen]
-    return hypervolume([point for point in points if point is not None], axes) or 0.0
+    return hypervolume([point for i in chosen for point in spent[i].points], axes) or 0.0
 
 
 def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> CostCurve:

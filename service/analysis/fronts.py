@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import moocore
@@ -11,8 +11,19 @@ import numpy as np
 
 from service.contract.metrics import Goal, described
 from service.contract.study.study import Study
+from service.contract.wire.events import Where
 
-Trial = tuple[str, str, int, dict[str, float | None]]  # id, arm, seed, last metrics
+Key = tuple[str, tuple[tuple[str, float], ...]]  # of a point: its trial, and where on the trial's curve
+
+
+class Trial(NamedTuple):
+    """A trial by its last metrics; of one with many points, by those at one place of its curve."""
+
+    id: str
+    arm: str
+    seed: int
+    metrics: Mapping[str, float | None]
+    where: Where | None = None
 
 
 class Axis(NamedTuple):
@@ -32,6 +43,16 @@ class Point(NamedTuple):
     seed: int
     values: tuple[float, ...]
     judged: tuple[float, ...] | None = None  # on the same axes; none: by its values
+    where: Where | None = None  # on the trial's curve; none: the trial is this point alone
+
+    @property
+    def key(self) -> Key:
+        """What tells it from all other points: a trial may have several."""
+        return key_of(self.trial, self.where)
+
+
+def key_of(trial: str, where: Where | None) -> Key:
+    return trial, tuple((where or {}).items())
 
 
 def axis_for(study: Study, metric: str) -> Axis:
@@ -46,15 +67,15 @@ def axis_for(study: Study, metric: str) -> Axis:
 
 
 def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
-    """Trials (id, arm, seed, metrics) that have a finite value on every axis, and one to be chosen by."""
+    """Those that have a finite value on every axis, and one to be chosen by."""
     points = []
-    for trial, arm, seed, metrics in trials:
+    for trial, arm, seed, metrics, where in trials:
         values = _finite([metrics.get(axis.metric) for axis in axes])
         # A log from before a split was held out has no such metric: its trials are chosen by what they show.
         choosing = [metrics.get(axis.chosen_by or axis.metric, metrics.get(axis.metric)) for axis in axes]
         judged = _finite(choosing)
         if values is not None and judged is not None:
-            points.append(Point(trial, arm, seed, values, None if judged == values else judged))
+            points.append(Point(trial, arm, seed, values, None if judged == values else judged, where))
     return points
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from service.analysis.fronts import Trial
 from service.contract.metrics import Kind, metric
+from service.contract.wire.events import Where
 
 # Two ways to compute one update differ by rounding, which training makes larger: ARML with one auxiliary and uniform
 # differed by up to 2e-5 after 20 epochs on digits. Seeds differ by far more.
@@ -15,12 +16,13 @@ SAME = 1e-3
 # Of two arms that do the same, one may cost more, and only one need have its gradients watched.
 BESIDE = (Kind.TIME, Kind.COSINE, Kind.LENGTH)
 
-Reported = dict[str, float | None]
+Reported = Mapping[str, float | None]
+Labelled = tuple[tuple[int, Where | None], Reported]  # seed and place
 
 
 def identical_arms(trials: Sequence[Trial], arms: Collection[str]) -> list[list[str]]:
     """Groups of these arms, two or more each, whose trials report the same in each seed, in the order planned."""
-    own = {arm: [(seed, _measured(metrics)) for _, of, seed, metrics in trials if of == arm] for arm in arms}
+    own = {arm: [((t.seed, t.where), _measured(t.metrics)) for t in trials if t.arm == arm] for arm in arms}
     groups: list[list[str]] = []
     for arm in arms:
         same = next((group for group in groups if own[arm] and _alike(own[group[0]], own[arm])), None)
@@ -36,10 +38,10 @@ def _measured(metrics: Reported) -> Reported:
     return {name: value for name, value in metrics.items() if (row := rows[name]) is None or row.kind not in BESIDE}
 
 
-def _alike(one: list[tuple[int, Reported]], other: list[tuple[int, Reported]]) -> bool:
+def _alike(one: list[Labelled], other: list[Labelled]) -> bool:
     return len(one) == len(other) and all(
-        seed == its and own.keys() == metrics.keys() and all(_same(own[name], metrics[name]) for name in own)
-        for (seed, own), (its, metrics) in zip(one, other, strict=True)
+        place == its and own.keys() == metrics.keys() and all(_same(own[name], metrics[name]) for name in own)
+        for (place, own), (its, metrics) in zip(one, other, strict=True)
     )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from service.contract.metrics import BIAS, KNOWN_BITS, MISS, described, metric
 from service.contract.study.expansion import PlannedTrial
+from service.contract.wire.events import Metrics
 from service.contract.wording.lights import Light, error_words, light_of, worst_of, worst_words
 from service.views.trial import TrialView
 from service.views.view import View
@@ -41,15 +42,19 @@ def _names(name: str) -> _Names | None:
 
 def lights_of(trial: TrialView) -> dict[str, Lit]:
     """By metric; nothing before the end of training, and nothing for what has no finite estimate."""
+    return _lights(trial, trial.metrics)
+
+
+def _lights(trial: TrialView, metrics: Metrics) -> dict[str, Lit]:
     lights: dict[str, Lit] = {}
-    for name in trial.metrics:
-        if (names := _names(name)) and (lit := _lit(trial, names)):
+    for name in metrics:
+        if (names := _names(name)) and (lit := _lit(trial, metrics, names)):
             lights[names.estimate] = lit
     return lights
 
 
-def _lit(trial: TrialView, names: _Names) -> Lit | None:
-    known, bias, miss, count = (trial.metrics.get(name) for name in names[1:])
+def _lit(trial: TrialView, metrics: Metrics, names: _Names) -> Lit | None:
+    known, bias, miss, count = (metrics.get(name) for name in names[1:])
     if known is None or bias is None or miss is None or count is None or not isinstance(trial.planned, PlannedTrial):
         return None
     latent = trial.planned.model.latent
@@ -57,10 +62,11 @@ def _lit(trial: TrialView, names: _Names) -> Lit | None:
 
 
 def worst_light(view: View, name: str) -> Light | None:
-    """Of a metric over all trials that are neither failed nor collapsed; none where no trial has one."""
+    """Of a metric over all trials, all their points, that are neither failed nor collapsed; none where none has one."""
 
     def computed() -> Light | None:
-        lit = [lights_of(trial).get(name) for trial in view.trials.values() if trial.counts_for_front]
+        counting = [trial for trial in view.trials.values() if trial.counts_for_front]
+        lit = [_lights(trial, own.metrics).get(name) for trial in counting for own in trial.measured()]
         return worst_of([each.light for each in lit if each])
 
     return view.memo(f"light of {name}", computed)

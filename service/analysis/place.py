@@ -71,8 +71,8 @@ class SettingsAlong(NamedTuple):
 
 def chosen(trials: Sequence[Placed], axes: Sequence[Axis]) -> list[Placed]:
     """The trials that no other of them dominates by what they are chosen by."""
-    kept = {point.trial for point in nondominated([trial.chosen_by for trial in trials], axes)}
-    return [trial for trial in trials if trial.chosen_by.trial in kept]
+    kept = {point.key for point in nondominated([trial.chosen_by for trial in trials], axes)}
+    return [trial for trial in trials if trial.chosen_by.key in kept]
 
 
 def by_arm_and_seed(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, dict[int, list[Placed]]]:

@@ -43,6 +43,8 @@ class Rival(NamedTuple):
     cost: CostCurve
     baseline_cost: CostCurve
     lost: int  # seeds in which all its trials failed or collapsed
+    curves: bool = False  # its trials have many points each
+    baseline_curves: bool = False  # those of the baseline have
 
 
 def _amount(metric: str, gap: Interval) -> str:
@@ -66,6 +68,11 @@ def _matched(axes: Sequence[Axis], matched: dict[str, Spread]) -> tuple[Axis, Ax
     return next((each for each in known if each[2].sure.seeds), None)
 
 
+def _marks(curves: bool) -> str:
+    """What a front is drawn by."""
+    return "points" if curves else "trials"
+
+
 def _gap_words(rival: Rival, axes: Sequence[Axis]) -> str:
     """At the same value of the other objective, against the step, the line, or both where neither decides."""
     place, standing = rival.place.place, rival.place.standing
@@ -74,7 +81,7 @@ def _gap_words(rival: Rival, axes: Sequence[Axis]) -> str:
         return ""
     axis, other, gap = told
     step = f"{_compared(axis, gap.step)} its steps"
-    line = f"{_compared(axis, gap.line)} the straight lines between its trials"
+    line = f"{_compared(axis, gap.line)} the straight lines between its {_marks(rival.baseline_curves)}"
     said = {"above": line, "below": step}.get(standing or "", f"{step} and {line}")
     return f"at the same {described(other.metric).label} it has {said}"
 
@@ -117,7 +124,8 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
         )
     gap = _gap_words(rival, axes)
     beyond = place.place.beyond or 0.0
-    some = f"; {percent(beyond)} of its trials on a front lie where {base} does not reach" if beyond else ""
+    own = _marks(rival.curves)
+    some = f"; {percent(beyond)} of its {own} on a front lie where {base} does not reach" if beyond else ""
     against = f"{LIES[standing]} {base}’s front" if rival.baseline.draws_front else f"{IS[standing]} {base}"
     return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(place, tests)}{some}{lost})"
 

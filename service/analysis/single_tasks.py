@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from service.analysis.candidates import of_trials
 from service.analysis.delta_m import AgainstSingle, Alone, alone_in, chosen_by_seed, delta_m, mean_ranks
 from service.analysis.fronts import Axis, Trial, points_of
 from service.contract.methods.problems import Multitask
@@ -43,7 +44,7 @@ def _against_single(view: View) -> AgainstSingle | None:
     axes = [_axis(study, task, concerned) for task in tasks]
     alone = dict(_alone(study, trials, tasks, axes))
     names = [arm.name for arm in measured]
-    points = points_of([each for each in _ended(view.trials.items()) if each[1] in names], axes)
+    points = points_of([each for each in _ended(view.trials.items()) if each.arm in names], axes)
     chosen = chosen_by_seed(points, alone, axes)
     return AgainstSingle(
         arms=single,
@@ -76,11 +77,7 @@ def _axis(study: Study, task: str, arms: Sequence[Arm]) -> Axis:
 
 def _ended(trials: Iterable[tuple[str, TrialView]]) -> list[Trial]:
     """Of trials that were trained to their end: half a training is no drop."""
-    return [
-        (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
-        for trial_id, trial in trials
-        if trial.state.is_over() and trial.counts_for_front
-    ]
+    return list(of_trials((trial_id, trial) for trial_id, trial in trials if trial.state.is_over()))
 
 
 def _alone(

@@ -20,6 +20,7 @@ FIELDS: dict[str, Callable[[TrialView], Any]] = {
     "state": lambda trial: trial.state.value,
     "reason": lambda trial: trial.reason,
     "collapsed": lambda trial: trial.collapsed,
+    "places": lambda trial: len(trial.points),
     "training_seconds": lambda trial: trial.training_seconds,
     "started_at": lambda trial: trial.started_at,
     "ended_at": lambda trial: trial.ended_at,

@@ -108,7 +108,9 @@ def _sentences(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float],
     on_front = f"{front_words(rival, axes, tests)}."
     where = where_words(rival, axes)
     if rival.place.draws_front:
-        return [on_front, where, f"{pair_words(rival.pair, seconds, tests)}.", reach_words(rival.pair)]
+        # A front from one training is what an arm of curves is for: what that cost is said too.
+        cost = cost_words(rival) if rival.curves else ""
+        return [on_front, where, f"{pair_words(rival.pair, seconds, tests)}.", cost, reach_words(rival.pair)]
     return [on_front, where, cost_words(rival)]
 
 

@@ -29,11 +29,13 @@ SPARK_STEPS = 23
 def spark(view: View) -> list[float]:
     """Hypervolume of all arms and seeds together after more and more trials have finished, a few steps of it."""
     axes = objectives(view)
-    by_trial = {point.trial: point for point in points_of(candidates(view), axes)}
-    points = [by_trial[trial] for trial in view.ended if trial in by_trial]
-    steps = sorted({round(len(points) * i / SPARK_STEPS) for i in range(SPARK_STEPS + 1)})
-    volumes = [hypervolume(points[:step], axes) for step in steps]
-    return [float(f"{volume:.4g}") for volume in volumes if volume is not None] if points else []
+    by_trial: dict[str, list[Point]] = {}
+    for point in points_of(candidates(view), axes):
+        by_trial.setdefault(point.trial, []).append(point)
+    trials = [by_trial[trial] for trial in view.ended if trial in by_trial]
+    steps = sorted({round(len(trials) * i / SPARK_STEPS) for i in range(SPARK_STEPS + 1)})
+    volumes = [hypervolume([point for own in trials[:step] for point in own], axes) for step in steps]
+    return [float(f"{volume:.4g}") for volume in volumes if volume is not None] if trials else []
 
 
 def counts_answer(view: View, arm: str | None = None) -> TrialCounts:
@@ -93,7 +95,8 @@ def study_with_figures(view: View, figures: list[OfferedFigure]) -> StudyWithFig
 
 def _point(view: View, point: Point) -> FrontPoint:
     x, y = point.values
-    return FrontPoint(trial=point.trial, arm=point.arm, x=x, y=y, state=view.trials[point.trial].state)
+    state = view.trials[point.trial].state
+    return FrontPoint(trial=point.trial, arm=point.arm, x=x, y=y, where=point.where, state=state)
 
 
 def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
@@ -102,19 +105,19 @@ def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
     by_arm = {arm.name: [point for point in points if point.arm == arm.name] for arm in view.study.arms}
     fronts = {name: nondominated(own, axes) for name, own in by_arm.items()}
     # A point on the front of all is also on its arm's own: it is made once and serves both.
-    shown = {point.trial: _point(view, point) for front in fronts.values() for point in front}
+    shown = {point.key: _point(view, point) for front in fronts.values() for point in front}
     return FrontAnswer(
         x=axes[0].metric,
         y=axes[1].metric,
         goals=[axis.goal for axis in axes],
         reference_point=[axis.reference for axis in axes],
         hypervolume=hypervolume(points, axes),
-        points=[shown[point.trial] for point in nondominated(points, axes)],
+        points=[shown[point.key] for point in nondominated(points, axes)],
         arms=[
             ArmFront(
                 name=name,
                 hypervolume=hypervolume(own, axes),
-                points=[shown[point.trial] for point in fronts[name]],
+                points=[shown[point.key] for point in fronts[name]],
             )
             for name, own in by_arm.items()
         ],

@@ -9,6 +9,7 @@ from service.analysis import metric_intervals
 from service.analysis.candidates import front_ids
 from service.analysis.lights import lights_of
 from service.contract.wire.answers.trials import MetricLight, TrialAnswer, TrialRow, TrialWithReports
+from service.views.trial import TrialView
 from service.views.view import View
 
 Row = TypeVar("Row", bound=TrialRow)
@@ -26,6 +27,7 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         on_front=on_front,
         config=trial.planned.config,
         metrics=trial.metrics,
+        places=len(trial.points),
         intervals=metric_intervals(trial.metrics),
         lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in lights_of(trial).items()},
         training_seconds=trial.training_seconds,
@@ -44,7 +46,7 @@ def trial_rows(view: View, trials: Iterable[str]) -> list[TrialRow]:
 def trials_with_reports(view: View) -> list[TrialWithReports]:
     front = front_ids(view)
     return [
-        _row(TrialWithReports, view, trial_id, trial_id in front, reports=list(trial.reports))
+        _row(TrialWithReports, view, trial_id, trial_id in front, **_reported(trial))
         for trial_id, trial in view.trials.items()
     ]
 
@@ -52,5 +54,13 @@ def trials_with_reports(view: View) -> list[TrialWithReports]:
 def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialAnswer:
     """The trial with all its reports, the last lines of its log, and the bytes of its files."""
     trial, on_front = view.trials[trial_id], trial_id in front_ids(view)
-    more = {"reports": list(trial.reports), "log": list(trial.log), "artifacts": artifacts}
-    return _row(TrialAnswer, view, trial_id, on_front, **more)
+    more = {"log": list(trial.log), "artifacts": artifacts}
+    return _row(TrialAnswer, view, trial_id, on_front, **_reported(trial), **more)
+
+
+def _reported(trial: TrialView) -> dict[str, Any]:
+    """Report by report, each with the curve that came with it, and the last curve by itself."""
+    reports: list[dict[str, object]] = [dict(report) for report in trial.reports]
+    for number, curve in trial.curves.items():
+        reports[number]["points"] = curve
+    return {"reports": reports, "points": trial.points}

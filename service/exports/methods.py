@@ -8,6 +8,7 @@ from service.analysis.single_tasks import against_single
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.weightings import Conditional
 from service.contract.metrics import TEST_EXAMPLES, described
 from service.contract.study.expansion import count_trials
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
@@ -86,6 +87,21 @@ def _arm(arm: Arm, trials: int, cite: Cited) -> str:
         f"“{arm.name}” ({_problem(arm, cite)}, {weighting}{f': {settings}' if settings else ''}{search}{own}; "
         f"{plural(trials, 'trial')})"
     )
+
+
+def _curves(study: Study) -> str:
+    """What trainings with many points cover, and where they were measured."""
+    said = []
+    for arm in study.arms:
+        if isinstance(arm.weighting, Conditional):
+            own, betas = arm.weighting, arm.weighting.beta
+            covered = f"all β from {setting(betas.from_)} to {setting(betas.to)} ({betas.law})"
+            at = f"{own.points} of them" if own.points > 1 else "the middle of them"
+            if not isinstance(arm.problem, Bottleneck):
+                covered, at = f"all preferences among {listed(list(arm.problem.terms))}", f"up to {own.points} of them"
+            said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}")
+    many = f"{'; '.join(said)}: each is a point of the front, and the training is counted once."
+    return many[:1].upper() + many[1:] if said else ""
 
 
 def _measures(study: Study, cite: Cited) -> str:
@@ -168,6 +184,7 @@ def methods(view: View) -> MethodsAnswer:
         _data(view, cite),
         _model(study, cite),
         f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, trials[arm.name], cite) for arm in study.arms)}.",
+        _curves(study),
         _measures(study, cite),
         _analysis(view, objectives(view), cite),
         _single(view, cite),

@@ -150,6 +150,8 @@ def trials_table(view: View) -> str:
     heads += [*(described(metric).title for metric in metrics), "Training"]
     table = _table("Trials", heads, rows, words=4, kind="trials")
     notes = [f"{lit.words}: no bound on the error here." for lit in worst_lights(view).values()]
+    if any(trial.points for trial in view.trials.values()):
+        notes.append("Of trials with many points: what they measure at the middle of their range.")
     if len(view.trials) > MOST_TRIALS:
         few = f"{len(chosen):,} of {len(view.trials):,} trials"
         notes.append(f"{few}, those on the front first; the CSV export has all of them.")

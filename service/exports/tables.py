@@ -1,18 +1,20 @@
-"""A study as flat tables: a row per trial, or a row per report. Columns have one type each."""
+"""A study as flat tables: a row per trial, per point, or per report. Columns have one type each."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from service.analysis.candidates import front_ids
+from service.analysis.candidates import front_ids, front_keys
+from service.analysis.fronts import key_of
 from service.contract.metrics import EPOCH
+from service.contract.study import outcomes
 from service.views.view import View
 
 Kind = Literal["int", "float", "bool", "string"]
 Cell = int | float | bool | str | None
-TableName = Literal["trials", "reports"]
+TableName = Literal["trials", "points", "reports"]
 
 
 class Column(NamedTuple):
@@ -39,6 +41,7 @@ TRIAL_COLUMNS = [
     Column("host", "string"),
     Column("training_seconds", "float"),
 ]
+POINT_COLUMNS = [*TRIAL_COLUMNS[:5], *TRIAL_COLUMNS[6:8]]
 REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column(EPOCH, "int")]
 
 
@@ -121,5 +124,37 @@ def reports_table(view: View) -> Table:
     return Table([*REPORT_COLUMNS, *(Column(name, "float") for name in metrics)], rows())
 
 
+def points_table(view: View) -> Table:
+    """A row per trial that reported, of one with many points a row for each, with what it reported last."""
+    on_front = front_keys(view)
+    begun = [(trial_id, trial) for trial_id, trial in view.trials.items() if trial.metrics]
+    measured = [(trial_id, trial, where, last) for trial_id, trial in begun for where, last in trial.measured()]
+    keys = list(dict.fromkeys(key for _, _, where, _ in measured for key in where or ()))
+    metrics = _metrics(view)
+    rows = [
+        (
+            view.id,
+            trial_id,
+            trial.planned.arm,
+            trial.planned.seed,
+            trial.state.value,
+            outcomes.collapsed(last) if where else trial.collapsed,
+            key_of(trial_id, where) in on_front,
+            *((where or {}).get(key) for key in keys),
+            *(as_kind(last.get(name), "float") for name in metrics),
+        )
+        for trial_id, trial, where, last in measured
+    ]
+    columns = [*POINT_COLUMNS, *(Column(f"where.{key}", "float") for key in keys)]
+    return Table([*columns, *(Column(name, "float") for name in metrics)], iter(rows))
+
+
+TABLES: dict[TableName, Callable[[View], Table]] = {
+    "trials": trials_table,
+    "points": points_table,
+    "reports": reports_table,
+}
+
+
 def table_of(view: View, name: TableName) -> Table:
-    return trials_table(view) if name == "trials" else reports_table(view)
+    return TABLES[name](view)

@@ -26,10 +26,11 @@ from service.figures.drawing.bands import (
     ribbon,
 )
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
-from service.figures.drawing.configurations import Best, best_of, configurations, final_value, finite
+from service.figures.drawing.configurations import Best, best_of, configurations, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.parameters import (
     BETA,
+    covers_betas,
     finds_beta,
     found_words,
     is_number,
@@ -39,6 +40,7 @@ from service.figures.drawing.parameters import (
 from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import counts, varied_keys
+from service.views.trial import Measured
 from service.views.view import View
 
 MOST_BARS = 40  # per arm; more are an area
@@ -108,7 +110,7 @@ def _middle(values: list[float]) -> float:
 def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityData:
     """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for.
 
-    An arm that finds its β is drawn where its weights ended, not where they started.
+    An arm that finds its β is drawn where its weights ended, not where they started; one of curves at all its βs.
     """
     keys = numeric_keys(view.study)
     options = [(key, key_label(key)) for key in keys]
@@ -117,10 +119,14 @@ def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityDat
     arms, others = [], False
     for arm in view.study.arms:
         dots = []
+        along = key == BETA and covers_betas(arm)
         for trial_id, trial in view.trials.items():
-            value, metric = value_of(arm, trial, key or ""), final_value(trial, axis.metric)
-            if trial.planned.arm == arm.name and is_number(value) and finite(metric):
-                dots.append(Dot(trial_id, trial.planned.seed, float(value), metric))
+            if trial.planned.arm != arm.name or trial.state is TrialState.FAILED:
+                continue
+            for where, metrics in trial.measured() if along else [Measured(None, trial.metrics)]:
+                value, metric = value_of(arm, trial, key or "", where), metrics.get(axis.metric)
+                if is_number(value) and finite(metric):
+                    dots.append(Dot(trial_id, trial.planned.seed, float(value), metric))
         searched = isinstance(arm.search, OptunaSearch)
         best = None if dots or not key else best_of(view, arm.name, axis.metric, axis.goal)
         found = bool(dots) and key == BETA and finds_beta(arm)

@@ -94,7 +94,7 @@ def arm_epochs(view: View, best: Best, metric: str, threshold: float) -> ArmEpoc
 def convergence_data(view: View, x: str | None, y: str | None) -> ConvergenceData:
     """Without a threshold: 95 % of the best arm's final mean."""
     metric, threshold = chosen_accuracy(view, y), given_threshold(x)
-    bests = best_of_arms(view, metric)
+    bests = best_of_arms(view, metric, along=False)
     means = [best.mean.mean for best in bests if best.mean.mean is not None]
     if threshold is None and means:
         threshold = SHARE_OF_BEST * max(means)

@@ -13,10 +13,19 @@ from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
 from service.figures.drawing import rows
 from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, legend_rank
-from service.figures.drawing.configurations import Best, best_note, best_of, configurations, final_value, finite
+from service.figures.drawing.configurations import (
+    AtPlace,
+    Best,
+    at_places,
+    best_note,
+    best_of,
+    configurations,
+    final_value,
+    finite,
+)
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
-from service.figures.drawing.trial_labels import config_label
+from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Asked, Figure
 from service.views.selectors import counts, varied_keys
 from service.views.view import View
@@ -67,23 +76,22 @@ class GapData(NamedTuple):
         return any(arm.configurations for arm in self.arms)
 
 
-def _configuration(view: View, trials: list[str], varied: set[str]) -> Configuration | None:
+def _configuration(view: View, place: AtPlace, varied: set[str]) -> Configuration | None:
     dots = []
-    for trial_id in trials:
-        trial = view.trials[trial_id]
-        rate, gap = final_value(trial, X), final_value(trial, Y)
+    for trial_id, metrics in place.metrics.items():
+        rate, gap = metrics.get(X), metrics.get(Y)
         if finite(rate) and finite(gap):
-            dots.append(Dot(trial_id, trial.planned.seed, max(rate, SMALLEST_BITS), gap))
+            dots.append(Dot(trial_id, view.trials[trial_id].planned.seed, max(rate, SMALLEST_BITS), gap))
     if not dots:
         return None
-    label = config_label(view.trials[trials[0]].planned.config, varied)
+    label = point_label(place.where, config_label(view.trials[dots[0].trial].planned.config, varied))
     rate_mean, gap_mean = mean_interval([dot.rate for dot in dots]), mean_interval([dot.gap for dot in dots])
     return Configuration(label, rate_mean, gap_mean, dots)
 
 
 def _fallback(view: View, arm: str) -> Fallback:
     best = best_of(view, arm, ACCURACY)
-    last = {trial: final_value(view.trials[trial], Y) for trial in best.trials}
+    last = {trial: final_value(view.trials[trial], Y, best.where) for trial in best.trials}
     gaps = {trial: gap for trial, gap in last.items() if finite(gap)}
     return Fallback(best, gaps, mean_interval(list(gaps.values())))
 
@@ -92,7 +100,8 @@ def gap_data(view: View) -> GapData:
     arms = []
     for arm in view.study.arms:
         varied = varied_keys(view, arm.name)
-        measured = [_configuration(view, trials, varied) for trials in configurations(view, arm.name)]
+        places = [place for trials in configurations(view, arm.name) for place in at_places(view, trials)]
+        measured = [_configuration(view, place, varied) for place in places]
         own = [configuration for configuration in measured if configuration is not None]
         arms.append(ArmGap(arm.name, own, None if own else _fallback(view, arm.name)))
     seeds = {trial_id: trial.planned.seed for trial_id, trial in view.trials.items()}

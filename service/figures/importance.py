@@ -32,6 +32,7 @@ class ImportanceData(NamedTuple):
     trials: int  # with a value
     explained: Explained | None
     constant: bool  # the metric does not vary
+    curves: bool = False  # some trials have many points, of which the middle stands for all
 
 
 def _options(view: View) -> list[tuple[str, str]]:
@@ -64,7 +65,8 @@ def importance_data(view: View, y: str | None, arm: str | None) -> ImportanceDat
     parameters = {name: joint([columns[key] for key in group]) for name, group in joint_labels(groups).items()}
     shares = explained(values, parameters, arms)
     place = None if chosen == ALL else names.index(chosen)
-    return ImportanceData(metric, place, chosen, len(rows), shares, len(set(values)) == 1)
+    curves = any(trial.points for trial in view.trials.values() if chosen in (ALL, trial.planned.arm))
+    return ImportanceData(metric, place, chosen, len(rows), shares, len(set(values)) == 1, curves)
 
 
 def _words(data: ImportanceData, shares: Explained) -> list[str]:
@@ -85,6 +87,7 @@ def _subtitle(data: ImportanceData, shares: Explained | None) -> str:
         plural(shares.trials, "trial"),
         "bars: 95 %, bootstrap over trials, always the same draws",
         f"{', '.join(binned)} in bins of equal counts" if binned else "",
+        "trials with many points: at the middle of their range" if data.curves else "",
     ]
     return " · ".join(filter(None, parts))
 

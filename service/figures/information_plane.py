@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from service.analysis import LEAST_SEEDS
+from service.analysis.fronts import key_of
 from service.analysis.intervals import interval_words
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
@@ -56,8 +57,7 @@ def _end_words(end: End) -> str:
 
 def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> Trace:
     """Where each trial ended; small beside a mean that stands for them."""
-    trials = [end.trial for end in arm.ends]
-    size = 5 if many or arm.mean else 8
+    size = 5 if many or arm.mean or any(end.where for end in arm.ends) else 8
     return {
         "type": "scatter",
         "mode": "markers",
@@ -67,9 +67,9 @@ def _ends(arm: ArmPlane, colour: str, symbol: str, many: bool) -> Trace:
         "x": [short(end.x) for end in arm.ends],
         "y": [short(end.y) for end in arm.ends],
         **hover(_end_words(end) for end in arm.ends),
-        "customdata": trials,
+        "customdata": [end.trial for end in arm.ends],
         "marker": {
-            **marker_colours(arm.shading, trials, colour),
+            **marker_colours(arm.shading, [key_of(end.trial, end.where) for end in arm.ends], colour),
             "symbol": symbol,
             "size": size,
             "opacity": 0.7 if many else 1.0,
@@ -104,6 +104,7 @@ def subtitle_of(data: PlaneData) -> str:
         else "",
         shading_words(arm.shading for arm in data.arms),
         "shaded: above min(I(X;Z), H(Y))" if data.entropy is not None else "",
+        "lines of trials with many points: their curves" if data.curves else "",
         f"paths of {plural(data.drawn, 'trial')}" if data.drawn < data.trials else "",
         "epochs thinned" if data.thinned else "",
     ]

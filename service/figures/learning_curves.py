@@ -43,7 +43,7 @@ def _best_paths(view: View, metric: str) -> tuple[PathsData, dict[str, list[str]
     goal = axis_for(view.study, metric).goal
     arms, trials, chosen = [], {}, False
     for arm in view.study.arms:
-        best = best_of(view, arm.name, metric, goal)
+        best = best_of(view, arm.name, metric, goal, along=False)
         trials[arm.name] = [trial for trial in best.trials if view.trials[trial].reports]
         band = band_of([view.trials[trial].path(metric) for trial in trials[arm.name]], "interval")
         arms.append(ArmPaths(arm.name, "interval", len(trials[arm.name]), {metric: band} if band.epochs else {}))

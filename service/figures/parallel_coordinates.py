@@ -1,4 +1,4 @@
-"""Parallel coordinates: a line per trial through what varies and what came of it."""
+"""Parallel coordinates: a line per trial through what varies and what came of it; of many points a line for each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import textwrap
 from typing import NamedTuple
 
 from service.contract.metrics import ACCURACY
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import Metrics, TrialState, Where
 from service.contract.wire.plotly import Layout, PlotlyFigure
 from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.coordinates import Coordinate, coordinate
-from service.figures.drawing.parameters import BETA, finds_beta, found_words, value_of, varies
+from service.figures.drawing.parameters import BETA, covers_betas, finds_beta, found_words, value_of, varies
 from service.figures.drawing.style import layout, title_of
 from service.figures.drawing.trial_labels import key_labels
 from service.figures.figure import Asked, Figure
@@ -26,8 +26,17 @@ NAME_WIDTH = 18
 FEW_AXES, LABEL_ANGLE = 4, -25  # names of more axes would cover each other
 
 
+class Line(NamedTuple):
+    """A trial, or one of its many points."""
+
+    id: str
+    trial: TrialView
+    where: Where | None
+    metrics: Metrics
+
+
 class CoordinatesData(NamedTuple):
-    trials: list[str]  # one line each
+    trials: list[str]  # of each line
     arms: list[int]  # of each line
     names: list[str]  # of the arms
     axes: list[Coordinate]
@@ -35,6 +44,7 @@ class CoordinatesData(NamedTuple):
     without: int  # trials that lack a value
     hidden: int  # trials that are not shown because there are too many
     found: list[str]  # arms whose β is where their weights ended
+    curves: int = 0  # trials that have many lines
 
 
 def _metrics(view: View) -> list[str]:
@@ -46,11 +56,19 @@ def _metrics(view: View) -> list[str]:
 def _keys(view: View) -> list[str]:
     """What varies within some arm, in the order of the trials' configurations."""
     varied = set().union(*varied_by_arm(view).values())
+    if BETA not in varied and any(map(covers_betas, view.study.arms)):
+        return [BETA, *_varied(view, varied)]
+    return _varied(view, varied)
+
+
+def _varied(view: View, varied: set[str]) -> list[str]:
     return list(dict.fromkeys(k for t in view.trials.values() for k in t.planned.config if k in varied))
 
 
-def _complete(trial: TrialView, metrics: list[str]) -> bool:
-    return trial.state is not TrialState.FAILED and all(finite(trial.metrics.get(metric)) for metric in metrics)
+def _lines(trial_id: str, trial: TrialView, metrics: list[str]) -> list[Line]:
+    """A line for each place that has all of the metrics."""
+    measured = trial.measured() if trial.state is not TrialState.FAILED else []
+    return [Line(trial_id, trial, *own) for own in measured if all(finite(own.metrics.get(m)) for m in metrics)]
 
 
 def coordinates_data(view: View) -> CoordinatesData:
@@ -62,31 +80,35 @@ def coordinates_data(view: View) -> CoordinatesData:
     many_arms = len(names) > 1
     room = MOST_AXES - len(metrics) - many_arms
     begun = [trial for trial, t in view.trials.items() if t.reports or t.state is TrialState.FAILED]
-    complete = [trial for trial in begun if _complete(view.trials[trial], metrics)]
+    by_trial = [_lines(trial, view.trials[trial], metrics) for trial in begun]
+    complete = [line for own in by_trial for line in own]
     # Ids are hashes: the smallest are an even sample that stays as trials come.
-    chosen = set(sorted(complete, key=lambda trial: trial.rpartition("/")[2])[:MOST_LINES])
-    trials = [trial for trial in complete if trial in chosen]
-    lines = [view.trials[trial] for trial in trials]
+    order = sorted(range(len(complete)), key=lambda i: complete[i].id.rpartition("/")[2])
+    lines = [complete[i] for i in sorted(order[:MOST_LINES])]
     axes = []
     if many_arms:
-        axes.append(coordinate("arm", [line.planned.arm for line in lines]))
+        axes.append(coordinate("arm", [line.trial.planned.arm for line in lines]))
     labels = key_labels(keys)
     by_name = {arm.name: arm for arm in view.study.arms}
-    owners = [by_name[line.planned.arm] for line in lines]
-    values = {key: [value_of(*each, key) for each in zip(owners, lines, strict=True)] for key in keys[:room]}
+    owners = [by_name[line.trial.planned.arm] for line in lines]
+    values = {
+        key: [value_of(arm, line.trial, key, line.where) for arm, line in zip(owners, lines, strict=True)]
+        for key in keys[:room]
+    }
     axes += [coordinate(labels[key], column) for key, column in values.items()]
     found = [arm.name for arm, beta in zip(owners, values.get(BETA, []), strict=False) if finds_beta(arm) and beta]
     axes += [coordinate(title_of(metric), [line.metrics[metric] for line in lines]) for metric in metrics]
     places = {name: i for i, name in enumerate(names)}
     return CoordinatesData(
-        trials,
-        [places[line.planned.arm] for line in lines],
+        [line.id for line in lines],
+        [places[line.trial.planned.arm] for line in lines],
         names,
         axes if lines else [],
         max(0, len(keys) - room),
-        len(begun) - len(complete),
-        len(complete) - len(trials),
+        sum(not own for own in by_trial),
+        len(complete) - len(lines),
         list(dict.fromkeys(found)),
+        sum(len(own) > 1 for own in by_trial),
     )
 
 
@@ -107,7 +129,8 @@ def _dimension(axis: Coordinate) -> Layout:
 
 def _subtitle(data: CoordinatesData) -> str:
     parts = [
-        f"a line per trial, coloured by arm · {plural(len(data.trials), 'trial')}" if data.trials else "",
+        f"a line per {'point' if data.curves else 'trial'}, coloured by arm" if data.trials else "",
+        plural(len(set(data.trials)), "trial") if data.trials else "",
         found_words(data.found),
         f"{data.without:,} without a value on every axis left out" if data.without else "",
         f"{data.hidden:,} more not shown" if data.hidden else "",
@@ -119,7 +142,9 @@ def _subtitle(data: CoordinatesData) -> str:
 
 def draw_coordinates(data: CoordinatesData, revision: str) -> PlotlyFigure:
     summary = (
-        f"{plural(len(data.trials), 'trial')} over {', '.join(axis.label for axis in data.axes)}." if data.axes else ""
+        f"{plural(len(set(data.trials)), 'trial')} over {', '.join(axis.label for axis in data.axes)}."
+        if data.axes
+        else ""
     )
     flat = layout({}, {}, _subtitle(data), revision, summary=summary)
     drawing = {key: value for key, value in flat.items() if key not in ("xaxis", "yaxis")}

@@ -6,26 +6,50 @@ from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.choices import axes_of
 from service.figures.drawing.front_in_space import draw_in_space
-from service.figures.drawing.fronts import NONE, ArmFront, FrontData, front_data, frontier, subtitle_of, summary_of
-from service.figures.drawing.hover import hover, value_lines
+from service.figures.drawing.fronts import (
+    NONE,
+    ArmFront,
+    FrontData,
+    front_data,
+    frontier,
+    subtitle_of,
+    summary_of,
+    words_at,
+)
+from service.figures.drawing.hover import hover
 from service.figures.drawing.shades import in_legend, marker_colours
-from service.figures.drawing.style import axis_layout, layout, short, title_of, truth_traces
+from service.figures.drawing.style import axis_layout, layout, short, truth_traces
 from service.figures.figure import Asked, Control, Figure
 from service.views.view import View
+
+
+def _curves(arm: ArmFront, colour: str) -> Trace:
+    """A thin line through the points of each trial that has many; all of an arm as one trace, gaps between trials."""
+    places = [place for curve in arm.curves for place in (*(point.values for point in curve), None)]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "showlegend": False,
+        "x": [None if place is None else short(place[0]) for place in places],
+        "y": [None if place is None else short(place[1]) for place in places],
+        "line": {"color": colour, "width": 1},
+        "opacity": 0.5,
+        "hoverinfo": "skip",
+    }
 
 
 def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
     x = data.axes[0]
     colour, symbol = arm_style(index)
-    titles = [title_of(axis.metric) for axis in data.axes]
-    traces: list[Trace] = []
+    traces: list[Trace] = [_curves(arm, colour)] if arm.curves else []
     line = frontier(arm.front, data.axes)
-    drawn = {point.trial for point in line}
-    beside = [point for point in arm.front if point.trial not in drawn]  # chosen, but dominated where it is shown
+    drawn = {point.key for point in line}
+    beside = [point for point in arm.front if point.key not in drawn]  # chosen, but dominated where it is shown
     for points, strong in ((arm.dominated, False), (beside, True), (line, True)):
         if points is beside and not beside:
             continue
-        trials = [point.trial for point in points]
         traces.append(
             {
                 "type": "scatter",
@@ -35,12 +59,12 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
                 "showlegend": points is line and arm.shading is None,
                 "x": [short(point.values[0]) for point in points],
                 "y": [short(point.values[1]) for point in points],
-                **hover(f"{data.labels[point.trial]}<br>{value_lines(titles, point.values)}" for point in points),
-                "customdata": trials,
+                **hover(words_at(data, point) for point in points),
+                "customdata": [point.trial for point in points],
                 # To the right of a point its y is reached: the step goes across first when x is minimised.
                 "line": {"shape": "hv" if x.goal == "minimize" else "vh", "width": 1.5, "color": colour},
                 "marker": {
-                    **marker_colours(arm.shading if strong else None, trials, colour),
+                    **marker_colours(arm.shading if strong else None, [point.key for point in points], colour),
                     "symbol": symbol,
                     "size": 8 if strong else 5,
                     "opacity": 1.0 if strong else 0.3,

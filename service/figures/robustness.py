@@ -8,6 +8,7 @@ from typing import NamedTuple
 from service.analysis import mean_interval, metric_intervals
 from service.analysis.ranks import rank_averages
 from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
+from service.contract.wire.events import Metrics
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
@@ -17,7 +18,6 @@ from service.figures.drawing.configurations import Best, best_by, best_of, choos
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import layout, short
 from service.figures.figure import Asked, Control, Figure
-from service.views.trial import TrialView
 from service.views.view import View
 
 CRITERIA = [("clean", "clean accuracy"), ("robust", "mean robust accuracy")]
@@ -53,18 +53,19 @@ class RobustnessData(NamedTuple):
     images: int | None
 
 
-def _mean_robust(view: View, trial: TrialView, attacks: Sequence[str]) -> float | None:
-    values = [value for attack in attacks if finite(value := choosing_value(view, trial, attack))]
+def _mean_robust(view: View, metrics: Metrics, attacks: Sequence[str]) -> float | None:
+    values = [value for attack in attacks if finite(value := choosing_value(view, metrics, attack))]
     return sum(values) / len(values) if values and len(values) == len(attacks) else None
 
 
-def _cell(view: View, trials: Sequence[str], metric: str) -> Cell | None:
-    by_trial = {trial: value for trial in trials if finite(value := final_value(view.trials[trial], metric))}
+def _cell(view: View, best: Best, metric: str) -> Cell | None:
+    finals = {trial: final_value(view.trials[trial], metric, best.where) for trial in best.trials}
+    by_trial = {trial: value for trial, value in finals.items() if finite(value)}
     mean = mean_interval(list(by_trial.values()))
     if mean.mean is None:
         return None
     if len(by_trial) == 1:
-        low, high = metric_intervals(view.trials[next(iter(by_trial))].metrics).get(metric, (None, None))
+        low, high = metric_intervals(view.trials[next(iter(by_trial))].at(best.where)).get(metric, (None, None))
     else:
         low, high = ends(mean, bounds_of(metric)) or (None, None)
     return Cell(mean.mean, low, high, by_trial)
@@ -78,9 +79,9 @@ def robustness_data(view: View, x: str | None) -> RobustnessData:
     rows = [ACCURACY, *attacks]
     arms = []
     for arm in view.study.arms:
-        robust = best_by(view, arm.name, lambda trial: _mean_robust(view, trial, attacks))
+        robust = best_by(view, arm.name, lambda metrics: _mean_robust(view, metrics, attacks))
         best = robust if by == "robust" and robust.values else best_of(view, arm.name, ACCURACY)
-        cells = {metric: cell for metric in rows if (cell := _cell(view, best.trials, metric)) is not None}
+        cells = {metric: cell for metric in rows if (cell := _cell(view, best, metric)) is not None}
         arms.append(ArmRow(best, cells, None, {}))
     images = [trial.metrics.get(ROBUST_IMAGES) for trial in view.trials.values()]
     most = max((int(count) for count in images if finite(count)), default=None)

@@ -32,7 +32,7 @@ router = APIRouter(tags=["exports"], route_class=Route)
 Format = Annotated[
     Literal["csv", "json", "parquet", "latex"], asks("json has everything, latex the comparison, the others one table")
 ]
-Table = Annotated[TableName, asks("a row per trial, or per report")]
+Table = Annotated[TableName, asks("a row per trial, per point of the trials, or per report")]
 PARQUET, LATEX = "application/vnd.apache.parquet", "text/x-tex"
 
 
@@ -42,7 +42,7 @@ PARQUET, LATEX = "application/vnd.apache.parquet", "text/x-tex"
     responses=answers({"text/csv": TEXT, LATEX: TEXT, PARQUET: FILE}, json=WholeStudy),
 )
 def export_study(study_id: StudyId, parts: PartsOf, format: Format = "csv", table: Table = "trials") -> Response:
-    """A table as CSV or Parquet, a row per trial or per report; the arms side by side as LaTeX; everything as JSON."""
+    """A table as CSV or Parquet, a row per trial, point or report; the arms as LaTeX; everything as JSON."""
     with parts.views.read(study_id) as view:
         stem = file_stem(view.study.name, study_id)
         if format == "latex":

@@ -75,6 +75,8 @@ class StudyView:
             trial.keep_log(event.log)
             if trial.state is TrialState.PLANNED:
                 trial.state = TrialState.RUNNING
+            if event.points and any(point["metrics"] for point in event.points):
+                trial.curves[len(trial.reports)] = event.points
             trial.reports.append(event.metrics)
             trial.metrics = {**trial.metrics, **event.metrics}
         elif isinstance(event, TrialStarted):

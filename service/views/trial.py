@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import NamedTuple
 
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.study import outcomes
 from service.contract.study.expansion import PlannedTrial, Slot
-from service.contract.wire.events import LOG_LINES, Metrics, TrialState
+from service.contract.wire.events import LOG_LINES, Curve, Metrics, TrialState, Where
+
+OF_TRAINING = (EPOCH, SECONDS)  # metrics that no place has for itself
+
+
+class Measured(NamedTuple):
+    """What was measured at a place of a trial's curve; a trial that is a single point has no such place."""
+
+    where: Where | None
+    metrics: Metrics
 
 
 @dataclass
@@ -23,12 +33,35 @@ class TrialView:
     ended_at: str | None = None
     metrics: Metrics = field(default_factory=dict)
     reports: list[Metrics] = field(default_factory=list)
+    curves: dict[int, Curve] = field(default_factory=dict)  # by the number of the report that brought them
     log: list[str] = field(default_factory=list)  # the last lines
 
     @property
     def collapsed(self) -> bool:
-        """The code carries nothing, now that training is over."""
-        return self.state is TrialState.FINISHED and outcomes.collapsed(self.metrics)
+        """The code carries nothing, at no place of its curve if it has one, now that training is over."""
+        measured = [point["metrics"] for point in self.points] or [self.metrics]
+        return self.state is TrialState.FINISHED and all(map(outcomes.collapsed, measured))
+
+    @property
+    def points(self) -> Curve:
+        """Its curve as it was measured last; empty for a trial that is a single point."""
+        return next(reversed(self.curves.values()), [])
+
+    def measured(self) -> list[Measured]:
+        """By what it reported last: at each place of its curve, or as the single point that it is.
+
+        What its training took is the same at every place.
+        """
+        if not self.points:
+            return [Measured(None, self.metrics)]
+        shared = {name: self.metrics[name] for name in OF_TRAINING if name in self.metrics}
+        return [Measured(point["where"], {**shared, **point["metrics"]}) for point in self.points]
+
+    def at(self, where: Where | None) -> Metrics:
+        """What was measured last at a place of its curve; without one, what it reports over its epochs."""
+        if where is None:
+            return self.metrics
+        return next((own.metrics for own in self.measured() if own.where == where), {})
 
     @property
     def training_seconds(self) -> float | None:

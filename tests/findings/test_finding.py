@@ -9,7 +9,7 @@ from findings.replay import view_of
 from service.analysis.compared import compared
 from service.contract.wire.events import TrialState
 from tests.findings.played import finding, view
-from tests.service.studies import event, play, tell
+from tests.service.studies import ALL_BETAS, MANUAL, bottleneck_of, curve, event, play, play_curves, tell
 from tests.service.studies import view_of as begun
 
 
@@ -30,6 +30,20 @@ def test_reports_are_kept_of_the_curves_that_are_asked_for() -> None:
     assert compared(without) == compared(having)
     with pytest.raises(ValueError, match="no trial reported 'acuracy'; reported: epoch, i_xz_bits"):
         finding(curves=["acuracy"])
+
+
+def test_the_points_of_a_trial_are_kept_and_count_as_they_did() -> None:
+    played = bottleneck_of(MANUAL, ALL_BETAS, seeds=[0, 1, 2])
+    tell(played, event("study_started"))
+    for i, (trial, own) in enumerate(played.trials.items()):
+        if own.planned.arm == "all β":
+            play_curves(played, trial, curve((1e-4, 9.0, 3.0 + i / 8), (1e-2, 4.0, None), (1.0, 1.0, 1.0)), seconds=2.0)
+        else:
+            play(played, trial, [{"i_xz_bits": 2.0 + i, "i_zy_bits": 1.0 + i / 4, "seconds": 1.0}])
+    tell(played, event("study_finished"))
+    again = view_of(Finding.model_validate_json(written(finding(played))))
+    assert compared(again) == compared(played)
+    assert [len(trial.points) for trial in again.trials.values()] == [0] * 9 + [3] * 3
 
 
 def test_what_a_search_suggested_is_kept() -> None:

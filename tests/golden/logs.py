@@ -1,4 +1,5 @@
-"""Three studies played from fixed numbers: a bottleneck under attack, two tasks, a search with a failed trial.
+"""Four studies played from fixed numbers: a bottleneck under attack, two tasks, a search with a failed trial, and a
+training for all βs beside a grid.
 
 The tasks hold nothing out: what chooses there is what is shown.
 """
@@ -55,6 +56,16 @@ SEARCH: dict[str, Any] = {
     ],
 }
 
+CURVES: dict[str, Any] = {
+    "name": "golden curves",
+    "training": {"epochs": 3},
+    "seeds": [0, 1, 2],
+    "arms": [
+        {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.01, 0.1]}}},
+        {"name": "all β", "weighting": {"name": "conditional", "points": 5}},
+    ],
+}
+
 
 def _bits(i: int, epoch: int) -> Metrics:
     rate = 30.0 / (1 + i % 5) + 6.0 / epoch
@@ -83,6 +94,20 @@ def _bits(i: int, epoch: int) -> Metrics:
         "validation_accuracy": accuracy + flattered / 2,
         "validation_test_examples": 287,
     }
+
+
+def _curve(i: int, epoch: int) -> list[dict[str, Any]] | None:
+    """The last one carries nothing at its largest β."""
+    if epoch == 1:
+        return None
+    places = [(k, _bits(i + k, epoch)) for k in range(5)]
+    rates = ("i_xz_bits", "validation_i_xz_bits")
+    own = [{**measured, **{rate: (measured[rate] or 0.0) / (1 + k) for rate in rates}} for k, measured in places]
+    if epoch == 3:
+        own[4] |= dict.fromkeys(rates, 0.01)
+    trained = ("epoch", "seconds", "loss_pred", "loss_info", "weight_pred", "weight_info")
+    kept = [{name: value for name, value in each.items() if name not in trained} for each in own]
+    return [{"where": {"beta": 10.0 ** (k - 4)}, "metrics": each} for k, each in enumerate(kept)]
 
 
 def calibrated(name: str, known: float, bias: float, miss: float) -> Metrics:
@@ -134,7 +159,8 @@ def _played(service: Running, spec: dict[str, Any], report: Callable[[int, int],
             metrics = report(i, epoch)
             lines = [f"epoch {epoch} of trial {i}"] if epoch == 1 else None
             sent = {"uid": f"{tid}:{epoch}", "kind": "report", "trial": tid, "metrics": metrics}
-            events.append({**sent, **({"log": lines} if lines else {})})
+            points = _curve(i, epoch) if trial["arm"] == "all β" else None
+            events.append({**sent, **({"log": lines} if lines else {}), **({"points": points} if points else {})})
         if i == fails:
             reason = "loss_pred became non-finite in epoch 2, step 1 (learning rate 0.001)"
             events.append({"uid": f"{tid}:failed", "kind": "trial_failed", "trial": tid, "reason": reason})
@@ -152,4 +178,5 @@ def play_all(service: Running) -> dict[str, str]:
         "bottleneck": _played(service, BOTTLENECK, _attacked),
         "multitask": _played(service, MULTITASK, _tasks),
         "search": _played(service, SEARCH, _bits, fails=5),
+        "curves": _played(service, CURVES, _bits),
     }

@@ -1,4 +1,4 @@
-"""Every GET of the API on three played logs, and the OpenAPI schema, as they were when they were last looked at.
+"""Every GET of the API on four played logs, and the OpenAPI schema, as they were when they were last looked at.
 
 `make goldens` writes them anew; the diff is then read like code. A file is an answer, with the study's id, times and
 version replaced by a word, and numbers to nine digits.
@@ -65,7 +65,8 @@ def scrubbed(value: Any, names: dict[str, str]) -> Any:
 def paths_of(live: Live, log: str) -> Iterator[str]:
     """Every GET below a study, with what its query can ask for."""
     study = f"/api/studies/{live.studies[log]}"
-    trial = live.service.get(f"{study}/trials", limit=1).json()["trials"][0]["id"]
+    # The first, or the first that has many points.
+    trial = live.service.get(f"{study}/trials", sort="-places", limit=1).json()["trials"][0]["id"]
     figures = [figure["name"] for figure in live.service.get(study).json()["figures"]]
     objectives = [o["metric"] for o in live.service.get(study).json()["spec"]["objectives"]]
     yield study
@@ -82,6 +83,7 @@ def paths_of(live: Live, log: str) -> Iterator[str]:
     yield f"{study}/export?format=json"
     yield f"{study}/export?format=csv"
     yield f"{study}/export?format=csv&table=reports"
+    yield f"{study}/export?format=csv&table=points"
     yield from (f"{study}/figures/{name}" for name in figures if name not in CLOCK_TIMES)
     yield f"{study}/figures/pareto-front?studies={live.studies['search']}"
 
@@ -126,7 +128,7 @@ def file_name(path: str, live: Live) -> str:
     return re.sub(r"[^a-z0-9/]+", "-", last).strip("-")
 
 
-@pytest.mark.parametrize("log", ["bottleneck", "multitask", "search"])
+@pytest.mark.parametrize("log", ["bottleneck", "multitask", "search", "curves"])
 def test_every_answer_about_a_study_is_as_it_was(live: Live, log: str) -> None:
     paths = list(paths_of(live, log))
     names = [file_name(path, live) if "/" in file_name(path, live) else f"{log}/study" for path in paths]

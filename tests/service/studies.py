@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from service.contract.study.parsing import check_study
-from service.contract.wire.events import KINDS, Event, StudyState
+from service.contract.wire.events import KINDS, Curve, Event, StudyState
 from service.store.protocol import Logged, StudyRow
 from service.views.fold import StudyView
 
@@ -14,6 +14,7 @@ TASKS = {"name": "multitask", "main": "left", "auxiliaries": ["right"]}
 FIXED = {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}
 MANUAL = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1, 1.0]}}}
 MIB = {"name": "MIB", "weighting": {"name": "mib"}}
+ALL_BETAS = {"name": "all β", "weighting": {"name": "conditional", "points": 3}}
 Reported = Mapping[str, float | None]
 NOW = "2026-01-01T00:00:00+00:00"
 
@@ -50,6 +51,21 @@ def play(view: StudyView, trial: str, reports: Sequence[Reported], end: str = "t
     tell(view, event("trial_started", trial=trial))
     for i, r in enumerate(reports, 1):
         tell(view, event("report", trial=trial, metrics={"epoch": i, **r}))
+    if end:
+        tell(view, event(end, trial=trial, **({"reason": "a reason"} if end == "trial_failed" else {})))
+
+
+def curve(*places: tuple[float, float | None, float | None], **more: float | None) -> Curve:
+    """Points (β, I(X;Z), I(Z;Y)) of a trial that has many; `more` is what all of them report besides."""
+    return [{"where": {"beta": beta}, "metrics": {"i_xz_bits": x, "i_zy_bits": y, **more}} for beta, x, y in places]
+
+
+def play_curves(view: StudyView, trial: str, *curves: Curve, end: str = "trial_finished", **metrics: float) -> None:
+    """The trial reports a curve after each epoch, beside metrics of the middle of its range, and ends so."""
+    tell(view, event("trial_started", trial=trial))
+    for epoch, points in enumerate(curves, 1):
+        middle = points[len(points) // 2]["metrics"]
+        tell(view, event("report", trial=trial, metrics={"epoch": epoch, **middle, **metrics}, points=points))
     if end:
         tell(view, event(end, trial=trial, **({"reason": "a reason"} if end == "trial_failed" else {})))
 

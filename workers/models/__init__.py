@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor
 
 from service.contract.methods.models import Model as Spec
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
+from workers.models.components.modulation import ALL as ALL
+from workers.models.components.modulation import Told
 from workers.models.components.stack import Stack
-
-ALL = slice(None)
 
 
 class Sizes(NamedTuple):
@@ -29,6 +29,7 @@ class Sizes(NamedTuple):
     scalars: tuple[float, ...] = ()
     more_heads: tuple[int, ...] = ()  # outputs of further heads
     vocabulary: int = 0  # of a text, whose features are numbers of words below it
+    told: Told | None = None  # what modulates its layers, where something does
     constants: int = 0  # last outputs of the first head, beyond its own, that are trained but do not read the code
 
     @property
@@ -61,6 +62,15 @@ class Model(Protocol):
 
         A code is such a layer where heads read ReLU(code), and none where it is sampled.
         """
+        ...
+
+
+@runtime_checkable
+class Conditioned(Model, Protocol):
+    """A model whose layers are modulated by what it is told with each example."""
+
+    def condition(self, t: Tensor) -> None:
+        """What it is told from now on: t [K, G, numbers] in [−1, 1], each for one of G equal shares of the examples."""
         ...
 
 

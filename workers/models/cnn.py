@@ -15,7 +15,8 @@ from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
 from workers.models.components.heads import Heads
-from workers.models.components.layers import forward, layers, named, scalars
+from workers.models.components.layers import Gates, forward, layers, named, scalars
+from workers.models.components.modulation import Modulation, joined
 from workers.models.components.stack import Stack
 
 POOL = 2  # after each convolution height and width are halved, rounded down
@@ -45,36 +46,57 @@ class Cnn:
         convolutions = _convolutions(ends, spec.kernel, seeds)
         dense = layers([flat, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
         shapes = [tuple(leaf.shape[1:]) for stack in (convolutions, dense) for leaf in stack.leaves]
-        self.encoder = Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes)
-        self._weights = len(self.encoder.leaves) - len(sizes.scalars)
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants)
+        self._ends = len(shapes)
+        self._weights = self._ends - len(sizes.scalars)
+        told, layered = sizes.told, [*spec.channels, *spec.widths, sizes.outputs]
+        self._modulation = Modulation(told, layered, seeds, "encoder") if told and told.encoder else None
+        self.encoder = joined(Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes), self._modulation)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants, told=told)
         self.head = self.heads.stack
 
     def train(self, on: bool) -> None:
         """Nothing: the model computes the same in training and evaluation."""
 
-    def encode(self, x: Tensor) -> tuple[Tensor, ...]:
-        leaves = self.encoder.leaves
-        members = zip(x.unbind(), *(leaf.unbind() for leaf in leaves[: self._convolutions]), strict=True)
-        flat = torch.stack([self._convolve(*member) for member in members])  # [K, B, flat]
-        return (forward(leaves[self._convolutions : self._weights], flat), *leaves[self._weights :])
+    def condition(self, t: Tensor) -> None:
+        for modulation in (self._modulation, self.heads.modulation):
+            if modulation is not None:
+                modulation.condition(t)
 
-    def _convolve(self, x: Tensor, *parameters: Tensor) -> Tensor:
-        """One member on its batch: [B, features] -> [B, flat]."""
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]:
+        leaves, deep = self.encoder.leaves, self._convolutions // 2
+        gates = self._modulation() if self._modulation else ()
+        of_members = zip(*(zip(a.unbind(), b.unbind(), strict=True) for a, b in gates[:deep]), strict=True)
+        members = zip(x.unbind(), *(leaf.unbind() for leaf in leaves[: self._convolutions]), strict=True)
+        maps = [
+            self._convolve(*member, gates=own)
+            for member, own in zip(members, of_members if gates else [()] * len(x), strict=True)
+        ]
+        dense = forward(leaves[self._convolutions : self._weights], torch.stack(maps), gates=gates[deep:])
+        return (dense, *leaves[self._weights : self._ends])
+
+    def _convolve(self, x: Tensor, *parameters: Tensor, gates: Gates = ()) -> Tensor:
+        """One member on its batch, channels modulated by its gates [G, channels]: [B, features] -> [B, flat]."""
         maps = x.reshape(-1, *self._image)
-        for weight, bias in zip(parameters[::2], parameters[1::2], strict=True):
-            maps = functional.max_pool2d(functional.conv2d(maps, weight, bias, padding=self._padding), POOL).relu()
+        for i, (weight, bias) in enumerate(zip(parameters[::2], parameters[1::2], strict=True)):
+            maps = functional.conv2d(maps, weight, bias, padding=self._padding)
+            if gates:
+                each = len(maps) // len(gates[i][0])
+                a, b = (gate.repeat_interleave(each, 0)[:, :, None, None] for gate in gates[i])
+                maps = torch.addcmul(maps + b, maps, a)
+            maps = functional.max_pool2d(maps, POOL).relu()
         return maps.flatten(1)
 
     def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
-        return self.heads(z, head)
+        return self.heads(z, head, rows)
 
     def named(self) -> dict[str, Tensor]:
         leaves = self.encoder.leaves
         names = (f"encoder.convolution.{i // 2}.{'bias' if i % 2 else 'weight'}" for i in range(self._convolutions))
         kernels = {name: leaf.detach() for name, leaf in zip(names, leaves, strict=False)}
         dense = named(leaves[self._convolutions : self._weights], "encoder")
-        return {**kernels, **dense, **scalars(leaves[self._weights :]), **self.heads.named()}
+        modulation = self._modulation.named() if self._modulation else {}
+        rest = scalars(leaves[self._weights : self._ends])
+        return {**kernels, **dense, **rest, **modulation, **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """Channels keep what comes in and goes out in proportion under ReLU and max-pooling alike."""

@@ -12,6 +12,7 @@ from workers.models import ALL, Sizes
 from workers.models.components.feedback import DirectFeedback
 from workers.models.components.heads import Heads
 from workers.models.components.layers import ACTIVATIONS, forward, layers, named, scalars
+from workers.models.components.modulation import Modulation, joined
 
 
 class Mlp:
@@ -21,10 +22,15 @@ class Mlp:
     """
 
     def __init__(self, spec: Spec, sizes: Sizes, seeds: Seeds) -> None:
-        self.encoder = layers([sizes.features, *spec.widths, sizes.outputs], seeds, "init/encoder", sizes.scalars)
-        self._weights = len(self.encoder.leaves) - len(sizes.scalars)
+        widths = [*spec.widths, sizes.outputs]
+        own = layers([sizes.features, *widths], seeds, "init/encoder", sizes.scalars)
+        self._ends = len(own.leaves)
+        self._weights = self._ends - len(sizes.scalars)
+        told = sizes.told
+        self._modulation = Modulation(told, widths, seeds, "encoder") if told and told.encoder else None
+        self.encoder = joined(own, self._modulation)
         self._activation = ACTIVATIONS[spec.activation]
-        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation, sizes.constants)
+        self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation, sizes.constants, told)
         self.head = self.heads.stack
         self._seeds = seeds
         self._feedback: DirectFeedback | None = None
@@ -40,15 +46,22 @@ class Mlp:
         """Direct feedback is for training alone: attacks need the true gradient at the input."""
         self._training = on
 
+    def condition(self, t: Tensor) -> None:
+        for modulation in (self._modulation, self.heads.modulation):
+            if modulation is not None:
+                modulation.condition(t)
+
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
-        weights, scalars = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights :]
+        weights, scalars = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights : self._ends]
         if self._feedback is not None and self._training:
             return (self._feedback.encode(weights, x), *scalars)
-        return (forward(weights, x, self._activation), *scalars)
+        gates = self._modulation() if self._modulation else ()
+        return (forward(weights, x, self._activation, gates), *scalars)
 
     def named(self) -> dict[str, Tensor]:
-        weights, rest = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights :]
-        return {**named(weights, "encoder"), **scalars(rest), **self.heads.named()}
+        weights, rest = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights : self._ends]
+        modulation = self._modulation.named() if self._modulation else {}
+        return {**named(weights, "encoder"), **scalars(rest), **modulation, **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         weights = self.encoder.leaves[: self._weights]
@@ -58,4 +71,4 @@ class Mlp:
     def decode(self, z: Tensor, head: int = 0, rows: slice = ALL) -> Tensor:
         if self._feedback is not None and self._training:
             return self._feedback.decode(z, head, rows)
-        return self.heads(z, head)
+        return self.heads(z, head, rows)

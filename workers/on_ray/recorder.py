@@ -84,7 +84,7 @@ class Recorder(NotSaved, Callback):
         lines = dict.fromkeys(members, report.log)
         for member, metrics in report.metrics.items():
             self._metrics[member] = {**self._metrics.get(member, {}), **metrics}
-            self._reporter.report(member, report.epoch, metrics, lines.pop(member, []))
+            self._reporter.report(member, report.epoch, metrics, lines.pop(member, []), report.points.get(member))
         for member, reason in report.failures.items():
             self.fail([member], reason, lines.pop(member, []))
         if report.final:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import ceil
 
-from service.contract.methods.weightings import Arml, Weighting
+from service.contract.methods.weightings import Arml, Conditional, Weighting
 from service.contract.study.expansion import PlannedTrial
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
@@ -48,6 +48,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
         (training.epochs, training.batch_size, training.optimizer, training.feedback),
         training.balance and training.balance.model_dump_json(),
         _cost_class(trial.weighting),
+        told_class(trial.weighting),
         None if trial.model.stacks else trial.id,
     )
 
@@ -57,6 +58,13 @@ def _cost_class(weighting: Weighting) -> Hashable:
     if hasattr(weighting, "adapter"):
         return weighting.name
     return weighting.needs_gram, isinstance(weighting, Arml) and weighting.gram == "halves"
+
+
+def told_class(weighting: Weighting) -> Hashable:
+    """What decides the layers of a model that is told where it is, and how many points it reports."""
+    if not isinstance(weighting, Conditional):
+        return None
+    return weighting.model_dump_json(exclude={"beta": {"from_", "to"}, "mu": True})
 
 
 def _cut(group: Cohort, parts: int) -> list[Cohort]:

@@ -14,6 +14,7 @@ from service.contract.study.study import Evaluation
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import Model
+from workers.models.components.modulation import Told
 
 PartName = Literal["train", "validation"]
 
@@ -30,9 +31,11 @@ class Problem(Protocol):
     """Loss terms of K members, the batches they are computed on, and what is measured."""
 
     terms: tuple[str, ...]
+    by_beta: bool  # whether a β weighs the second term against the first; else a preference weighs all of them
+    separable: bool  # whether each term is a mean of what every example has by itself
 
-    def model(self, spec: ModelSpec, split: Split) -> Model:
-        """What is trained, one member per seed."""
+    def model(self, spec: ModelSpec, split: Split, told: Told | None = None) -> Model:
+        """What is trained, one member per seed; with layers that are modulated by what it is told, if by anything."""
         ...
 
     def steps(self, split: Split) -> int:

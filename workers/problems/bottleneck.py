@@ -19,6 +19,7 @@ from workers.measures.attacks.steps.ascent import Target
 from workers.measures.coding import Code, Columns
 from workers.measures.robustness import robustness
 from workers.models import Model
+from workers.models.components.modulation import Told
 from workers.problems import Batch, PartName, rates, transforms
 
 FITTED = 2000  # training codes, at most, that the marginal is fitted to; their memory is [K, FITTED, latent]
@@ -28,16 +29,18 @@ class Bottleneck:
     """Terms pred = mean −ln q(y|z) and info = u(mean rate), in nats; β multiplies info (MIB paper, eq. 36)."""
 
     terms = Spec.terms
+    by_beta = True
 
     def __init__(self, spec: Spec, latent: int) -> None:
         self._rate = rates.build(str(spec.rate))
         # Without a rate there is nothing to transform: info stays 0.
         self._transform = transforms.build(spec) if spec.rate != "none" else None
+        self.separable = self._rate.separable and self._transform is None
         self.latent = latent
         self.outputs = self._rate.outputs(latent)  # of the encoder
         self.scalars = self._rate.scalars
 
-    def model(self, spec: ModelSpec, split: Split) -> Model:
+    def model(self, spec: ModelSpec, split: Split, told: Told | None = None) -> Model:
         data = split.data
         label = labels.of(data)
         sizes = models.Sizes(
@@ -49,6 +52,7 @@ class Bottleneck:
             self.scalars,
             vocabulary=data.vocabulary,
             constants=label.constants,
+            told=told,
         )
         return models.build(spec, sizes, split.seeds)
 

@@ -25,6 +25,7 @@ from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 from workers.models import Model
+from workers.models.components.modulation import Told
 from workers.problems import PartName, tasks
 from workers.problems.image_views import Views
 from workers.problems.tasks.classes import labelled_by
@@ -41,6 +42,9 @@ class TaskBatch(NamedTuple):
 class Multitask:
     """One term per task: the mean loss over the examples that have a label for it. Heads act on ReLU(code)."""
 
+    by_beta = False
+    separable = True
+
     def __init__(self, spec: Spec, latent: int) -> None:
         self._spec, self._latent = spec, latent
         self.terms = spec.terms
@@ -48,14 +52,14 @@ class Multitask:
         self._views: Views | None = None
         self._teacher: Model | None = None
 
-    def model(self, spec: ModelSpec, split: Split) -> Model:
+    def model(self, spec: ModelSpec, split: Split, told: Told | None = None) -> Model:
         data, seeds = split.data, split.seeds
         setting = Setting(self._spec, split, labelled_by(self._spec.main, split))
         self._tasks = {name: tasks.build(name, setting) for name in self.terms}
         self._views = Views(split, setting.labelled, self._spec.shift)
         first, *others = (task.outputs for task in self._tasks.values())
         sizes = models.Sizes(
-            data.features, self._latent, self._latent, first, data.shape, (), tuple(others), data.vocabulary
+            data.features, self._latent, self._latent, first, data.shape, (), tuple(others), data.vocabulary, told
         )
         if "exemplar" in self.terms:
             self._teacher = models.build(spec, sizes, seeds)  # starts where the student does

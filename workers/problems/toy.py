@@ -15,6 +15,7 @@ from workers.data.random_streams import Seeds
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import ALL, Model
+from workers.models.components.modulation import Told
 from workers.models.components.stack import Stack
 from workers.problems import Batch, PartName
 
@@ -23,11 +24,13 @@ class ToyProblem:
     """f1 and f2 of x [K, d], with u = 1/√d: ‖x ∓ u‖²/4 (convex) or 1 − exp(−‖x ∓ u‖²) (concave)."""
 
     terms = Spec.terms
+    by_beta = False
+    separable = True
 
     def __init__(self, spec: Spec, latent: int) -> None:
         self._spec, self._dimensions = spec, latent
 
-    def model(self, spec: ModelSpec, split: Split) -> Model:
+    def model(self, spec: ModelSpec, split: Split, told: Told | None = None) -> Model:
         return Vector(self._dimensions, self._spec.spread, split.seeds)
 
     def steps(self, split: Split) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError, Unavailable
 from service.contract.wire.events import (
+    Curve,
     Event,
     Metrics,
     Report,
@@ -51,8 +52,11 @@ class Reporter:
         """`config` is what a search suggested, if one did."""
         self._put(TrialStarted(uid=f"{trial}:started", trial=trial, host=host, config=config or None))
 
-    def report(self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str] = ()) -> None:
-        self._put(Report(uid=f"{trial}:{epoch}", trial=trial, metrics=metrics, log=list(lines) or None))
+    def report(
+        self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str] = (), points: Curve | None = None
+    ) -> None:
+        log = list(lines) or None
+        self._put(Report(uid=f"{trial}:{epoch}", trial=trial, metrics=metrics, points=points, log=log))
 
     def trial_finished(self, trial: str, lines: Sequence[str] = ()) -> None:
         self._put(TrialFinished(uid=f"{trial}:finished", trial=trial, log=list(lines) or None))

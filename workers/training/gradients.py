@@ -5,6 +5,8 @@ giving a cotangent c_i = ∂ℓ_i/∂s. Without a Gram matrix one encoder pass w
 one pass per term gives every g_i, and the update Σ w_i g_i is a sum of what is in hand. A pass is linear in c_i, so the
 rows of half the examples give that half's share of g_i, and the other half's is the rest.
 
+Weights may differ by example, where a network is trained for many of them at once: then they multiply the rows of c_i.
+
 Gradients that are watched without being needed cost the passes of a Gram matrix and change no update: it is then the
 same sum, taken after the passes instead of before.
 """
@@ -46,7 +48,12 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Any, watch
         w = weighting(losses, gram)
         plain = torch.bmm(g, g.mT) if weighting.own_gram else gram
         return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head, plain)
-    w = weighting(losses, None)
+    w, by_example = weighting(losses, None), weighting.by_example()
+    if by_example is not None:
+        combined = [_combine(by_example, c) for c in zip(*cotangents, strict=True)]
+        encoder = torch.autograd.grad(s, model.encoder.leaves, combined, retain_graph=watched)
+        g = _term_gradients(s, model.encoder, cotangents) if watched else None
+        return Step(losses, w, Stack.flatten(encoder), head, None if g is None else torch.bmm(g, g.mT))
     if watched:
         g = _term_gradients(s, model.encoder, cotangents)
         return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head, torch.bmm(g, g.mT))
@@ -89,9 +96,9 @@ def _every_second(cotangent: Tensor) -> Tensor:
 
 
 def _combine(w: Tensor, cotangents: tuple[Tensor, ...]) -> Tensor:
-    """Σ_i w_i c_i for one encoder output: [K, B, outputs]."""
-    shape = (-1, *[1] * (cotangents[0].dim() - 1))
-    total = cotangents[0] * w[:, 0].view(shape)
+    """Σ_i w_i c_i for one encoder output [K, B, outputs], with weights [K, n], or [K, B, n] of each example."""
+    shape = (*w.shape[:-1], *[1] * (cotangents[0].dim() - w.dim() + 1))
+    total = cotangents[0] * w[..., 0].view(shape)
     for i, c in enumerate(cotangents[1:], start=1):
-        total.addcmul_(c, w[:, i].view(shape))
+        total.addcmul_(c, w[..., i].view(shape))
     return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,11 +14,13 @@ from torch import Tensor
 
 from service.contract.methods.balance import hidden_code
 from service.contract.methods.data import Data
+from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import Weighting as WeightingSpec
 from service.contract.metrics import EPOCH, LOSS, SECONDS, WEIGHT
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
-from service.contract.wire.events import Metrics
+from service.contract.wire.events import Curve, Metrics
 from service.contract.wording.numbers import number, setting
 from workers import data as datasets
 from workers import optimizers, problems, weightings
@@ -25,14 +28,20 @@ from workers.balance.schedule import Schedule
 from workers.data import DataSet
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
+from workers.models import Conditioned
+from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
+from workers.planning.cohorts import told_class
 from workers.problems import Problem
 from workers.training import alignment, gradients
 from workers.training.angles import Angles
 from workers.training.gradients import Step
 from workers.weightings import Weighting
+from workers.weightings.conditional import told_by
 
 log = logging.getLogger(__name__)
+
+CURVES = 5  # of a training, the last included
 
 
 def train(
@@ -67,6 +76,7 @@ def train(
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
+        points = cohort.curves(evaluation, epoch, last) if alive and _draws_curves(epoch, epochs, evaluation.every) else {}
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics: dict[str, Metrics] = {}
@@ -78,7 +88,8 @@ def train(
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
         if last and alive and at_end:
             at_end(cohort, alive)
-        yield EpochReport(epoch=epoch, metrics=metrics, failures=failed, final=last or not alive)
+        own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
+        yield EpochReport(epoch=epoch, metrics=metrics, points=own_points, failures=failed, final=last or not alive)
         if not alive:
             return
 
@@ -94,11 +105,16 @@ class Cohort:
         latent = first.model.latent
         seeds = tuple(t.seed for t in trials)
         self.split = Split(draws, Seeds(seeds, device), first.training.batch_size)
-        self.problem = problems.build(first.problem, latent)
-        self.model = self.problem.model(first.model, self.split)
-        steps = self.problem.steps(self.split)
-        terms, epochs = self.problem.terms, first.training.epochs
-        setting = weightings.Setting(terms, latent, device, seeds, steps, self.problem.raw, epochs)
+        self.problem = problem = problems.build(first.problem, latent)
+        terms, epochs = problem.terms, first.training.epochs
+        told = _told_by(first.weighting, problem)
+        self.model = problem.model(first.model, self.split, told)
+        if told and not isinstance(self.model, Conditioned):
+            raise ValueError(f"weighting conditional needs model mlp or cnn, got {first.model.name!r}")
+        steps = problem.steps(self.split)
+        setting = weightings.Setting(
+            terms, latent, device, seeds, steps, problem.raw, epochs, problem.by_beta, problem.separable
+        )
         self.weighting = weightings.build([t.weighting for t in trials], setting)
         rates, l1, l2 = (
             torch.tensor(values, device=device)
@@ -131,6 +147,7 @@ class Cohort:
             self._balance.before_epoch(epoch)
         self.model.train(True)
         for step, batch in enumerate(self.problem.batches(self.split, epoch)):
+            self._tell(self.weighting.told(epoch, step, batch.x.shape[1]))
             update = self._step(self.problem, self.weighting, batch)
             self.optimizer.step([update.encoder, update.head])
             self._shake(f"langevin/{epoch}/{step}")
@@ -139,6 +156,7 @@ class Cohort:
             if update.gram is not None:
                 self.angles.add(update.gram)
         self.model.train(False)
+        self._tell(self.weighting.middle())
         if self._balance:
             self._balance.after_epoch(epoch)
         if self.weighting.needs_validation:
@@ -160,10 +178,38 @@ class Cohort:
         for flat, part in zip(flats, torch.split(noise, sizes, dim=1), strict=True):
             flat.addcmul_(part, deviation[:, None].to(flat))
 
+    def _tell(self, told: Tensor | None) -> None:
+        """Where the model is from now on, if it is told."""
+        if told is not None and isinstance(self.model, Conditioned):
+            self.model.condition(told)
+
+    def curves(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[int, Curve]:
+        """What the problem measures at each place of the members' curves; empty where they are single points."""
+        curves: dict[int, Curve] = {}
+        for place in self.weighting.places():
+            self._tell(place.told)
+            columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
+            for k, where in enumerate(place.where):
+                metrics: Metrics = {name: column[k] for name, column in columns.items()}
+                curves.setdefault(k, []).append({"where": where, "metrics": metrics})
+        self._tell(self.weighting.middle())
+        return curves
+
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
         """What the problem measures after an epoch, per member, and how balanced the model is."""
         columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
         return {**columns, **self._balance.measure()} if self._balance else columns
+
+
+def _told_by(weighting: WeightingSpec, problem: Problem) -> Told | None:
+    """What the model takes in besides its inputs; most weightings tell it nothing."""
+    return told_by(weighting, problem.by_beta, len(problem.terms)) if isinstance(weighting, Conditional) else None
+
+
+def _draws_curves(epoch: int, epochs: int, every: int) -> bool:
+    """After the last epoch and in some even steps before, at which anything is measured: a curve takes as many
+    evaluations as it has points."""
+    return epoch == epochs or epoch % (every * math.ceil(epochs / (every * CURVES))) == 0
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:
@@ -177,6 +223,7 @@ def _check_alike(trials: Sequence[PlannedTrial]) -> None:
         ("training.optimizer", [t.training.optimizer for t in trials]),
         ("training.balance", [t.training.balance for t in trials]),
         ("training.feedback", [t.training.feedback for t in trials]),
+        ("what the model is told", [told_class(t.weighting) for t in trials]),
     ):
         other = next((v for v in values if v != values[0]), values[0])
         if other != values[0]:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.weightings import Weighting as Spec
+from service.contract.wire.events import Where
 
 
 class Setting(NamedTuple):
@@ -26,6 +27,15 @@ class Setting(NamedTuple):
     batches: int = 1  # steps of an epoch
     raw: Callable[[Tensor], Tensor] = lambda losses: losses  # the terms before any transform, [..., n]
     epochs: int = 1
+    by_beta: bool = False  # whether the second term is weighed by β against the first
+    separable: bool = True  # whether a term is the mean of what each example has by itself
+
+
+class Place(NamedTuple):
+    """A place on the curves of models that are told where they are."""
+
+    where: list[Where]  # of each member
+    told: Tensor  # [m, 1, numbers]
 
 
 class Weighting(Protocol):
@@ -47,6 +57,22 @@ class Weighting(Protocol):
         `half` is the part of g that every second example gives.
         """
         return torch.bmm(g, g.mT)
+
+    def told(self, epoch: int, step: int, rows: int) -> Tensor | None:
+        """What the model is told with each example of the coming batch, [m, rows or 1, numbers]; most tell nothing."""
+        return None
+
+    def by_example(self) -> Tensor | None:
+        """Weights of each example of that batch [m, rows, n], where they differ: the call gives their means."""
+        return None
+
+    def middle(self) -> Tensor | None:
+        """What the model is told where one place stands for its whole curve: [m, 1, numbers]."""
+        return None
+
+    def places(self) -> list[Place]:
+        """Along the curve of a model that is told where it is; a model that is a single point has none."""
+        return []
 
     def parameter_noise(self) -> Tensor | None:
         """Standard deviations [m] of the noise that every parameter gets after the step just weighed."""
@@ -95,6 +121,22 @@ class Mixed(Weighting):
                 own = None if half is None else half.index_select(0, rows)
                 gram.index_copy_(0, rows, group.gram(g.index_select(0, rows), own))
         return gram
+
+    def told(self, epoch: int, step: int, rows: int) -> Tensor | None:
+        return self._only().told(epoch, step, rows)
+
+    def by_example(self) -> Tensor | None:
+        return self._only().by_example()
+
+    def middle(self) -> Tensor | None:
+        return self._only().middle()
+
+    def places(self) -> list[Place]:
+        return self._only().places()
+
+    def _only(self) -> Weighting:
+        """Members that are told something differ in shape from those that are not, so they train by themselves."""
+        return self._groups[0][1]
 
     def parameter_noise(self) -> Tensor | None:
         total: Tensor | None = None

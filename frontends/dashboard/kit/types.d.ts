@@ -105,6 +105,7 @@ interface Trial {
   on_front: boolean;
   config: Record<string, Flat>;
   metrics: Record<string, number | null>;
+  places: number;
   intervals: Record<string, [number, number]>;
   lights: Record<string, MetricLight>;
   training_seconds: number | null;
@@ -113,8 +114,15 @@ interface Trial {
   host: string | null;
 }
 
+/** One of the many points of a trial. */
+interface CurvePoint {
+  where: Record<string, number>;
+  metrics: Record<string, number | null>;
+}
+
 interface OpenTrial extends Trial {
-  reports: Record<string, number | null>[];
+  reports: Record<string, any>[];
+  points: CurvePoint[];
   log: string[];
   artifacts: Record<string, number>;
 }

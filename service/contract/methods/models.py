@@ -16,6 +16,7 @@ class Mlp(Strict):
     """Multi-layer perceptron; members of a cohort are stacked and train together."""
 
     stacks: ClassVar[bool] = True  # whether trials of this model can share a cohort
+    modulates: ClassVar[bool] = True  # whether its layers can be scaled and shifted by a condition
 
     name: Literal["mlp"] = "mlp"
     widths: list[Width] = Field([64, 64], max_length=16, description="hidden layers of the encoder")
@@ -37,6 +38,7 @@ class Cnn(Strict):
     """Convolutions with ReLU and 2×2 max-pooling, then dense layers; all but the convolutions is stacked."""
 
     stacks: ClassVar[bool] = True
+    modulates: ClassVar[bool] = True
 
     name: Literal["cnn"] = "cnn"
     channels: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
@@ -62,6 +64,7 @@ class Resnet18(Strict):
     """
 
     stacks: ClassVar[bool] = False  # batch norm couples the examples of a batch
+    modulates: ClassVar[bool] = False
 
     name: Literal["resnet18"] = "resnet18"
     small_images: bool = Field(
@@ -83,6 +86,7 @@ class Rnn(Strict):
     """Recurrent ReLU layers (Elman) over the words of a text or the rows of an image; the code reads their mean."""
 
     stacks: ClassVar[bool] = True
+    modulates: ClassVar[bool] = False
 
     name: Literal["rnn"] = "rnn"
     embedding: Width = Field(32, description="numbers that stand for a word, or for a row of an image")
@@ -101,6 +105,7 @@ class Transformer(Strict):
     """Transformer encoder over the words of a text or the rows of an image; the code reads the mean of its outputs."""
 
     stacks: ClassVar[bool] = True
+    modulates: ClassVar[bool] = False
 
     name: Literal["transformer"] = "transformer"
     width: Width = Field(32, description="numbers that stand for a word or a row in every layer; divided by the heads")

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from service.contract.methods.problems import TaskName
 from service.contract.metrics import ALPHA_GAP
-from service.contract.study.axes import Axis, Grid
+from service.contract.study.axes import Axis, Grid, Keyed, Scale, Span, check_bounds
 from service.contract.study.strict import Strict
 
 Positive = Annotated[float, Field(gt=0)]
@@ -16,6 +16,8 @@ NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
+
+MOST_POINTS = 256  # of one trial's curve
 
 
 class Fixed(Strict):
@@ -85,6 +87,74 @@ class TargetRate(Strict):
     beta: Axis[Positive] = Field(1e-2, description="β to start from")
     beta_min: Axis[Positive] = Field(1e-6, description="β never falls below this")
     beta_max: Axis[Positive] = Field(1e2, description="β never rises above this")
+
+
+class Betas(Keyed):
+    """The βs that one training covers, and how they are drawn."""
+
+    known = ("from", "to", "law")
+
+    from_: Annotated[float, Field(ge=0)] = Field(1e-4, alias="from", description="least β")
+    to: Positive = Field(1.0, description="largest β")
+    law: Literal["log-uniform", "uniform"] = Field(
+        "log-uniform", description="log-uniform: equal ratios of β are equally likely; uniform: equal differences"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_axis(cls, value: Any) -> Any:
+        axis = next((kind for kind in ("grid", "range", "choice") if isinstance(value, dict) and kind in value), None)
+        if axis or isinstance(value, int | float):
+            got = f"a {axis}" if axis else repr(value)
+            raise ValueError(f"conditional trains all β from one to another at once: give {{from, to}}, got {got}")
+        return value
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Betas:
+        check_bounds(self.from_, self.to, "log" if self.law == "log-uniform" else "linear")
+        return self
+
+    def spread(self, count: int) -> list[float]:
+        """So many βs over the range, both ends included; of one the middle."""
+        scale: Scale = "log" if self.law == "log-uniform" else "linear"
+        span = Span.model_validate({"from": self.from_, "to": self.to, "count": max(count, 3), "scale": scale})
+        return span.values() if count > 2 else [span.values()[i] for i in ((1,) if count == 1 else (0, 2))]
+
+
+class Conditional(Strict):
+    """One training, the whole front: the network is told β (of several tasks, a preference) with each example, drawn
+    anew each time, and its layers are scaled and shifted by it. What it reports are points of a curve, one for each
+    of `points` βs.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["conditional"] = "conditional"
+    beta: Betas = Field(Betas(), description="the βs of a bottleneck: {from, to, law}")
+    concentration: Axis[Positive] = Field(
+        1.0, description="of several tasks: preferences come from a Dirichlet distribution with this parameter"
+    )
+    draws: Annotated[int, Field(ge=1, le=65_536)] | None = Field(
+        None,
+        description="βs drawn for a batch, each for an equal share of its examples, one in each part of the range; at "
+        "most one for each example; none: 16 (of several tasks: one preference for each example), but one where a "
+        "term takes all examples of a batch together (rate nib, a transform, scalarization stch)",
+    )
+    scalarization: Literal["sum", "stch"] = Field(
+        "sum", description="of several tasks: the weighted sum, or the smooth Tchebycheff form of the weighted losses"
+    )
+    mu: Axis[Positive] = Field(0.2, description="temperature of stch; smaller is nearer to the largest loss")
+    modulates: Literal["both", "encoder", "decoder"] = Field(
+        "both",
+        description="what is scaled and shifted: the layers of the encoder and its outputs, the code before the "
+        "decoder, or both",
+    )
+    width: Annotated[int, Field(ge=1, le=1024)] = Field(
+        64, description="hidden units of the networks that turn β into scales and shifts"
+    )
+    points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
+        24, description="βs (or, at most, preferences) that are reported, spread over the range"
+    )
 
 
 class Mib(Strict):
@@ -323,6 +393,7 @@ Weighting = Annotated[
     | Uniform
     | Single
     | TargetRate
+    | Conditional
     | Mib
     | Arml
     | Mgb

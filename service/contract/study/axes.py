@@ -24,7 +24,7 @@ Scale = Literal["linear", "log"]
 Values = Annotated[list[bool | int | float | str], Field(min_length=1, max_length=MAX_GRID)]
 
 
-class _Keyed(Strict):
+class Keyed(Strict):
     """Errors list `known`: the names as users write them, and those of the other kinds of axis."""
 
     known: ClassVar[tuple[str, ...]]
@@ -49,7 +49,8 @@ def _given(value: float) -> str:
     return setting(value, digits=6)
 
 
-def _check_bounds(low: float, high: float, scale: Scale, may_be_one: bool = False) -> None:
+def check_bounds(low: float, high: float, scale: Scale, may_be_one: bool = False) -> None:
+    """Raise where they are no range on this scale."""
     if scale == "log" and (low <= 0 or high <= 0):
         raise ValueError(f"a log scale needs from and to above 0, got {_given(low)} and {_given(high)}")
     if low >= high and not may_be_one:
@@ -62,7 +63,7 @@ def _check_differ(what: str, values: list[Any]) -> None:
         raise ValueError(f"{what} values must differ, {twice!r} appears twice")
 
 
-class Span(_Keyed):
+class Span(Keyed):
     """`count` evenly spaced values from `from` to `to`, both included, on a linear or log scale."""
 
     known = ("from", "to", "count", "scale")
@@ -74,7 +75,7 @@ class Span(_Keyed):
 
     @model_validator(mode="after")
     def _has_bounds(self) -> Span:
-        _check_bounds(self.from_, self.to, self.scale, may_be_one=self.count == 1)
+        check_bounds(self.from_, self.to, self.scale, may_be_one=self.count == 1)
         return self
 
     def values(self) -> list[float]:
@@ -87,7 +88,7 @@ class Span(_Keyed):
         return [float(f"{10 ** (low + t * (high - low)):.6g}") for t in steps]
 
 
-class Bounds(_Keyed):
+class Bounds(Keyed):
     """Any value between `from` and `to`, both included."""
 
     known = ("from", "to", "scale", "integer")
@@ -99,14 +100,14 @@ class Bounds(_Keyed):
 
     @model_validator(mode="after")
     def _are_bounds(self) -> Bounds:
-        _check_bounds(self.from_, self.to, self.scale)
+        check_bounds(self.from_, self.to, self.scale)
         for name, value in (("from", self.from_), ("to", self.to)):
             if self.integer and not value.is_integer():
                 raise ValueError(f"{name} of an integer range must be a whole number, got {_given(value)}")
         return self
 
 
-class Grid(_Keyed):
+class Grid(Keyed):
     """Several values, tried one by one: a list, or a span `{from, to, count, scale}`."""
 
     known = ("grid", "range", "choice")
@@ -125,7 +126,7 @@ class Grid(_Keyed):
         return list(self.grid) if isinstance(self.grid, list) else list(self.grid.values())
 
 
-class Range(_Keyed):
+class Range(Keyed):
     """An interval that a search suggests values from."""
 
     known = ("grid", "range", "choice")
@@ -141,7 +142,7 @@ class Range(_Keyed):
         return Range.model_validate({"range": {**self.range.model_dump(by_alias=True), "integer": True}})
 
 
-class Choice(_Keyed):
+class Choice(Keyed):
     """Several values that a search chooses from, in no order."""
 
     known = ("grid", "range", "choice")

@@ -119,7 +119,7 @@ def _fields(part: Strict, keys: tuple[str, ...]) -> dict[str, object]:
     for key in keys:
         own = getattr(part, key)
         if isinstance(own, Strict) and not isinstance(own, (Grid, Range, Choice)):
-            own = {entry: getattr(own, entry) for entry in type(own).model_fields}
+            own = {info.alias or entry: getattr(own, entry) for entry, info in type(own).model_fields.items()}
         fields |= {f"{key}.{entry}": inner for entry, inner in own.items()} if isinstance(own, dict) else {key: own}
     return {field: inner for field, inner in fields.items() if inner is not None}
 

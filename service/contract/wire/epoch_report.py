@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from service.contract.wire.events import Metrics, cleaned, sendable
+from service.contract.wire.events import Curve, Metrics, cleaned, sendable
 
 
 class EpochReport(BaseModel):
@@ -15,6 +15,7 @@ class EpochReport(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     epoch: int = Field(ge=0, description="from 1 on; 0: the cohort raised, and there is none to tell of")
     metrics: dict[str, Annotated[Metrics, AfterValidator(cleaned)]] = Field(description="by trial")
+    points: dict[str, Curve] = Field({}, description="by trial, of those with many points, where they were measured")
     failures: dict[str, Annotated[str, BeforeValidator(sendable)]] = Field(description="why, by trial")
     final: bool = Field(description="whether the cohort has said all")
     log: list[str] = Field([], description="what the worker logged since the last report")

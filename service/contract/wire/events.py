@@ -12,8 +12,10 @@ from enum import StrEnum
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, with_config
+from typing_extensions import TypedDict  # pydantic refuses that of typing before Python 3.12
 
+from service.contract.methods.weightings import MOST_POINTS
 from service.contract.metrics import EPOCH, metric
 from service.contract.wire.answers.answer import Answer
 
@@ -57,6 +59,28 @@ Reported = Annotated[
     dict[Annotated[str, Field(max_length=100)], Whole | float | None],
     Field(max_length=500, description="by name; null where a value is missing or not finite"),
     AfterValidator(cleaned),
+]
+Where = Annotated[
+    dict[Annotated[str, Field(max_length=100)], float],
+    Field(min_length=1, max_length=64, description="place on the curve, as {beta: 0.01} or a preference per term"),
+]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class CurvePoint(TypedDict):
+    """One of the many trade-offs of a trial that trains them all at once. A plain dict: logs hold very many of them."""
+
+    where: Where
+    metrics: Reported
+
+
+Curve = Annotated[
+    list[CurvePoint],
+    Field(
+        min_length=1,
+        max_length=MOST_POINTS,
+        description="what was measured at each place of its curve, by a trial that has many points; along the curve",
+    ),
 ]
 Suggested = Annotated[
     dict[Annotated[str, Field(max_length=100)], Setting],
@@ -190,6 +214,7 @@ class Report(TrialEvent):
     """What was measured after an epoch."""
 
     metrics: Reported
+    points: Curve | None = None
     log: Log | None = None
     kind: Literal["report"] = "report"
 

@@ -1,19 +1,23 @@
-"""Configurations of an arm: trials that differ in nothing but their seed, and the best of them by a metric."""
+"""Configurations of an arm: trials that differ in nothing but their seed, and the best of them by a metric.
+
+Of trials with many points each place of their curves is one.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeGuard
 
 from service.analysis import Interval, mean_interval
 from service.analysis.candidates import metric_axis
+from service.analysis.fronts import Key, key_of
 from service.contract.metrics import ACCURACY, Goal, accuracies
 from service.contract.wire.errors import Detail, InvalidInput
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import Metrics, TrialState, Where
 from service.figures.drawing.style import title_of
-from service.figures.drawing.trial_labels import config_label
+from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Control
 from service.views.selectors import varied_keys
 from service.views.trial import TrialView
@@ -29,6 +33,14 @@ class Best(NamedTuple):
     trials: list[str]  # all of this configuration, with and without a value; of the arm while none has one
     values: dict[str, float]  # the last finite value of each that did not fail
     mean: Interval
+    where: Where | None = None  # on the curve of each of them, where they have many points
+
+
+class AtPlace(NamedTuple):
+    """What the trials of a configuration, but for failed ones, measured last at one place of their curves."""
+
+    where: Where | None
+    metrics: dict[str, Metrics]  # by trial
 
 
 def finite(value: float | None) -> TypeGuard[float]:
@@ -45,49 +57,71 @@ def configurations(view: View, arm: str) -> list[list[str]]:
     return list(groups.values())
 
 
-def final_value(trial: TrialView, metric: str) -> float | None:
-    """The last that it reported; a failed trial has none."""
-    return None if trial.state is TrialState.FAILED else trial.metrics.get(metric)
+def at_places(view: View, trials: Sequence[str]) -> list[AtPlace]:
+    """Of a configuration; trials that are single points have one place, which is none of a curve."""
+    places: dict[Key, AtPlace] = {}
+    for trial_id in trials:
+        trial = view.trials[trial_id]
+        for where, metrics in trial.measured() if trial.state is not TrialState.FAILED else ():
+            places.setdefault(key_of("", where), AtPlace(where, {})).metrics[trial_id] = metrics
+    return list(places.values())
 
 
-def best_of(view: View, arm: str, metric: str, goal: Goal = "maximize") -> Best:
+def _at_one(view: View, trials: Sequence[str]) -> AtPlace:
+    """By what learning curves show: the middle of the range of a trial with many points."""
+    known = {trial: view.trials[trial] for trial in trials}
+    return AtPlace(None, {i: trial.metrics for i, trial in known.items() if trial.state is not TrialState.FAILED})
+
+
+def final_value(trial: TrialView, metric: str, where: Where | None = None) -> float | None:
+    """The last that it reported, at this place of its curve; a failed trial has none."""
+    return None if trial.state is TrialState.FAILED else trial.at(where).get(metric)
+
+
+def best_of(view: View, arm: str, metric: str, goal: Goal = "maximize", along: bool = True) -> Best:
     """The best configuration of an arm so far; ties go to the one that was planned first.
 
-    Chosen by the split that the study chooses by; the values are the metric's own.
+    Chosen by the split that the study chooses by; the values are the metric's own. `along` curves, or only by what each
+    trial reports over epochs.
     """
-    best = best_by(view, arm, lambda trial: choosing_value(view, trial, metric), goal)
-    own = {trial: value for trial in best.values if finite(value := final_value(view.trials[trial], metric))}
+    best = best_by(view, arm, lambda metrics: choosing_value(view, metrics, metric), goal, along)
+    finals = {trial: final_value(view.trials[trial], metric, best.where) for trial in best.values}
+    own = {trial: value for trial, value in finals.items() if finite(value)}
     return best._replace(values=own, mean=mean_interval(list(own.values())))
 
 
-def choosing_value(view: View, trial: TrialView, metric: str) -> float | None:
+def choosing_value(view: View, metrics: Metrics, metric: str) -> float | None:
     """What a trial is chosen by where this metric is shown."""
     name = view.study.chosen_by(metric)
-    return final_value(trial, name if name in trial.metrics else metric)
+    return metrics.get(name if name in metrics else metric)
 
 
-def best_by(view: View, arm: str, score: Callable[[TrialView], float | None], goal: Goal = "maximize") -> Best:
-    """The best by a score of each trial; those without a finite one do not count."""
-    measured: list[tuple[list[str], dict[str, float]]] = []
+def best_by(
+    view: View, arm: str, score: Callable[[Metrics], float | None], goal: Goal = "maximize", along: bool = True
+) -> Best:
+    """The best by a score of what each trial measured; those without a finite one do not count."""
+    measured: list[tuple[list[str], dict[str, float], Where | None]] = []
     for trials in configurations(view, arm):
-        scores = {trial: score(view.trials[trial]) for trial in trials}
-        values = {trial: value for trial, value in scores.items() if finite(value)}
-        if values:
-            measured.append((trials, values))
+        for where, metrics in at_places(view, trials) if along else [_at_one(view, trials)]:
+            values = {trial: value for trial, own in metrics.items() if finite(value := score(own))}
+            if values:
+                measured.append((trials, values, where))
+    if not measured and along:  # what is not measured along a curve is reported of the training as a whole
+        return best_by(view, arm, score, goal, along=False)
     if not measured:
         return Best(arm, "", 0, [i for i, t in view.trials.items() if t.planned.arm == arm], {}, mean_interval([]))
     # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
     sign = 1 if goal == "maximize" else -1
-    trials, values = max(measured, key=lambda m: (len(m[1]), sign * sum(m[1].values()) / len(m[1])))
-    label = config_label(view.trials[trials[0]].planned.config, varied_keys(view, arm)) if len(measured) > 1 else ""
-    return Best(arm, label, len(measured), trials, values, mean_interval(list(values.values())))
+    trials, values, where = max(measured, key=lambda m: (len(m[1]), sign * sum(m[1].values()) / len(m[1])))
+    config = config_label(view.trials[trials[0]].planned.config, varied_keys(view, arm))
+    label = point_label(where, config) if len(measured) > 1 else ""
+    return Best(arm, label, len(measured), trials, values, mean_interval(list(values.values())), where)
 
 
-def best_of_arms(view: View, metric: str | None) -> list[Best]:
-    none = mean_interval([])
-    return [
-        best_of(view, arm.name, metric) if metric else Best(arm.name, "", 0, [], {}, none) for arm in view.study.arms
-    ]
+def best_of_arms(view: View, metric: str | None, along: bool = True) -> list[Best]:
+    if metric is None:
+        return [Best(arm.name, "", 0, [], {}, mean_interval([])) for arm in view.study.arms]
+    return [best_of(view, arm.name, metric, along=along) for arm in view.study.arms]
 
 
 def chosen_accuracy(view: View, y: str | None) -> str | None:

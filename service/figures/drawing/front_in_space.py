@@ -5,8 +5,8 @@ from __future__ import annotations
 from service.analysis import Axis, Point
 from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
-from service.figures.drawing.fronts import ArmFront, FrontData, subtitle_of, summary_of
-from service.figures.drawing.hover import hover, value_lines
+from service.figures.drawing.fronts import ArmFront, FrontData, subtitle_of, summary_of, words_at
+from service.figures.drawing.hover import hover
 from service.figures.drawing.shades import in_legend, marker_colours
 from service.figures.drawing.style import axis_layout, layout, short, title_of
 
@@ -32,7 +32,6 @@ def _stems(points: list[Point], floor: float) -> dict[str, list[float | None]]:
 def _traces(data: FrontData, arm: ArmFront, index: int, floor: float) -> list[Trace]:
     colour, symbol = arm_style(index)
     named = {"type": "scatter3d", "name": arm.name, "legendgroup": arm.name, "showlegend": False}
-    titles = [title_of(axis.metric) for axis in data.axes]
     traces: list[Trace] = [
         {
             **named,
@@ -44,16 +43,15 @@ def _traces(data: FrontData, arm: ArmFront, index: int, floor: float) -> list[Tr
         }
     ]
     for points, strong in ((arm.dominated, False), (arm.front, True)):
-        trials = [point.trial for point in points]
         traces.append(
             {
                 **named,
                 "mode": "markers",
                 **_places(points),
-                **hover(f"{data.labels[point.trial]}<br>{value_lines(titles, point.values)}" for point in points),
-                "customdata": trials,
+                **hover(words_at(data, point) for point in points),
+                "customdata": [point.trial for point in points],
                 "marker": {
-                    **marker_colours(arm.shading if strong else None, trials, colour),
+                    **marker_colours(arm.shading if strong else None, [point.key for point in points], colour),
                     "symbol": IN_SPACE.get(symbol, symbol),
                     "size": 4 if strong else 2.5,
                     "opacity": 1.0 if strong else 0.3,

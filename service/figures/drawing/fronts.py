@@ -11,8 +11,10 @@ from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.wording.numbers import number, plural, setting
 from service.contract.wording.selection import Chooser, selection_words
+from service.figures.drawing.hover import value_lines
 from service.figures.drawing.shades import Shading, shading_of, shading_words
-from service.figures.drawing.trial_labels import labels_of
+from service.figures.drawing.style import title_of
+from service.figures.drawing.trial_labels import labels_of, point_label
 from service.views.view import View
 
 MOST_DOMINATED = 2_000  # of an arm
@@ -25,6 +27,7 @@ class ArmFront(NamedTuple):
     front: list[Point]  # as chosen; on the axes shown some of them may be dominated
     dominated: list[Point]  # those shown
     hidden: int  # dominated ones that are not
+    curves: list[list[Point]]  # of trials with many points, in order along them
     hypervolume: float | None  # mean over seeds
     shading: Shading | None
 
@@ -50,8 +53,17 @@ def thinned(points: list[Point], most: int) -> list[Point]:
     """
     if len(points) <= most:
         return points
-    kept = set(sorted((point.trial for point in points), key=lambda trial: trial.rpartition("/")[2])[:most])
-    return [point for point in points if point.trial in kept]
+    order = sorted(range(len(points)), key=lambda i: points[i].trial.rpartition("/")[2])
+    return [points[i] for i in sorted(order[:most])]
+
+
+def curves_of(points: Sequence[Point]) -> list[list[Point]]:
+    """Those of trials with many points, trial by trial, as they are reported: along the curve."""
+    by_trial: dict[str, list[Point]] = {}
+    for point in points:
+        if point.where:
+            by_trial.setdefault(point.trial, []).append(point)
+    return [own for own in by_trial.values() if len(own) > 1]
 
 
 def third_axis(view: View, axes: tuple[Axis, Axis], z: str | None) -> Axis | None:
@@ -75,16 +87,37 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
     arms, volumes = [], mean_hypervolumes(view, axes)
     for name, own in by_arm.items():
         front = nondominated(own, axes)
-        on_front = {point.trial for point in front}
-        dominated = [point for point in own if point.trial not in on_front]
+        on_front = {point.key for point in front}
+        dominated = [point for point in own if point.key not in on_front]
         shown = thinned(dominated, most)
         hidden = len(dominated) - len(shown)
-        arms.append(ArmFront(name, front, shown, hidden, volumes[name], shading_of(view, name)))
+        arms.append(ArmFront(name, front, shown, hidden, curves_of(own), volumes[name], shading_of(view, name)))
     farthest = max((point.values[0] for point in points), default=1.0)
     truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
     labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated)])
     seeds = len({trial.planned.seed for trial in view.trials.values()})
     return FrontData(axes, arms, labels, seeds, truth, chooser(view))
+
+
+def words_at(data: FrontData, point: Point) -> str:
+    """What is said of a point where a reader points at it."""
+    titles = [title_of(axis.metric) for axis in data.axes]
+    return f"{point_label(point.where, data.labels[point.trial])}<br>{value_lines(titles, point.values)}"
+
+
+def _counted(data: FrontData, shown: int, hidden: int) -> list[str]:
+    """How many trials, or points where trials have many; and how many of the dominated ones are drawn."""
+    count = sum(len(arm.front) for arm in data.arms) + shown + hidden
+    curves = [curve for arm in data.arms for curve in arm.curves]
+    what, counted = "trial", plural(count, "trial")
+    if curves:
+        trials = count - sum(map(len, curves)) + len(curves)
+        what, counted = "point", f"{plural(count, 'point')} of {plural(trials, 'trial')}"
+    return [
+        counted,
+        "thin lines: each trial’s curve" if curves and len(data.axes) == 2 else "",
+        f"{shown:,} of {shown + hidden:,} dominated {what}s shown" if hidden else "",
+    ]
 
 
 def subtitle_of(data: FrontData) -> str:
@@ -94,8 +127,7 @@ def subtitle_of(data: FrontData) -> str:
     reference = [axis.reference for axis in data.axes if axis.reference is not None]
     parts = [
         f"{', '.join(wishes[:-1])} and {wishes[-1]} is better",
-        plural(sum(len(arm.front) for arm in data.arms) + shown + hidden, "trial"),
-        f"{shown:,} of {shown + hidden:,} dominated trials shown" if hidden else "",
+        *_counted(data, shown, hidden),
         f"reference point ({', '.join(map(setting, reference))})" if len(reference) == len(data.axes) else "",
         shading_words(arm.shading for arm in data.arms),
         "one seed" if data.seeds == 1 else "",

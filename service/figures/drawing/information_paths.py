@@ -9,12 +9,12 @@ from service.analysis import Interval, mean_interval
 from service.analysis.lights import worst_light
 from service.analysis.truth import Curve, curves, label_entropy
 from service.contract.metrics import EPOCH, I_XZ, I_ZY
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import TrialState, Where
 from service.contract.wording.lights import Light
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.shades import Shading, shading_of
 from service.figures.drawing.style import short
-from service.figures.drawing.trial_labels import labels_of
+from service.figures.drawing.trial_labels import labels_of, point_label
 from service.views.selectors import varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View
@@ -27,17 +27,22 @@ PATH_POINTS = 6_000  # of all paths together
 
 
 class Path(NamedTuple):
+    """Over a trial's epochs; of a trial with many points, along its last curve."""
+
     trial: str
     x: list[float]
     y: list[float]
 
 
 class End(NamedTuple):
+    """Where a trial ended; a trial with many points ends at each of them."""
+
     trial: str
     label: str
     epoch: int
     x: float
     y: float
+    where: Where | None = None
 
 
 class Mean(NamedTuple):
@@ -60,6 +65,7 @@ class PlaneData(NamedTuple):
     trials: int  # that reported both
     drawn: int  # of which a path is drawn
     thinned: bool  # some epochs of the paths are left out
+    curves: int  # trials with many points, whose line goes along their curve
     seeds: int
     truth: list[Curve]
     entropy: float | None  # H(Y) in bits, where it is known
@@ -91,6 +97,21 @@ def _steps(trial: TrialView, only_last: bool) -> list[tuple[int, float, float]]:
     return steps
 
 
+def _curve(trial_id: str, trial: TrialView, label: str) -> list[End]:
+    """A trial's last curve, as far as it was measured, in order."""
+    epoch = trial.reports[max(trial.curves)].get(EPOCH)
+    measured = [(point["where"], point["metrics"].get(X), point["metrics"].get(Y)) for point in trial.points]
+    return [
+        End(trial_id, point_label(where, label), int(epoch or 0), max(x, SMALLEST_BITS), y, where)
+        for where, x, y in measured
+        if finite(x) and finite(y)
+    ]
+
+
+def _path_along(trial_id: str, curve: list[End]) -> Path:
+    return Path(trial_id, [short(end.x) for end in curve], [short(end.y) for end in curve])
+
+
 def _arm(view: View, name: str, own: dict[str, TrialView], most: int) -> tuple[ArmPlane, int, bool]:
     """An arm, how many of its trials reported, and whether epochs were left out."""
     step = step_of(len(own), len(view.study.arms), len(view.trials))
@@ -99,6 +120,11 @@ def _arm(view: View, name: str, own: dict[str, TrialView], most: int) -> tuple[A
     reported, thinned = 0, False
     labels = labels_of(view, own)
     for i, (trial_id, trial) in enumerate(own.items()):
+        if trial.points and (curve := _curve(trial_id, trial, labels[trial_id])):
+            reported += 1
+            paths += [_path_along(trial_id, curve)] if i % step == 0 else []
+            ends += curve if trial.state is not TrialState.FAILED else []
+            continue
         steps = _steps(trial, only_last=i % step > 0)
         if not steps:
             continue
@@ -110,7 +136,7 @@ def _arm(view: View, name: str, own: dict[str, TrialView], most: int) -> tuple[A
             paths.append(Path(trial_id, [short(x) for _, x, _ in kept], [short(y) for _, _, y in kept]))
         if trial.state is not TrialState.FAILED:
             ends.append(End(trial_id, labels[trial_id], epoch, x, y))
-    alone = not varied_by_arm(view)[name] and len(ends) > 1
+    alone = not varied_by_arm(view)[name] and len(ends) > 1 and not any(end.where for end in ends)
     mean = Mean(mean_interval([end.x for end in ends]), mean_interval([end.y for end in ends])) if alone else None
     return ArmPlane(name, paths, ends, mean, shading_of(view, name)), reported, thinned
 
@@ -130,6 +156,7 @@ def plane_data(view: View) -> PlaneData:
         sum(reported for _, reported, _ in parts),
         sum(len(arm.paths) for arm in arms),
         any(thinned for _, _, thinned in parts),
+        sum(bool(trial.points) for trial in view.trials.values()),
         len({trial.planned.seed for trial in view.trials.values()}),
         curves(view.study, X, Y, farthest) if view.alike else [],
         label_entropy(view.study.data) if view.alike else None,

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from service.contract.methods.weightings import CONSTANT
+from service.contract.methods.problems import Bottleneck
+from service.contract.methods.weightings import CONSTANT, Conditional
 from service.contract.metrics import WEIGHT
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.parts import Part, parts_of
 from service.contract.study.study import Arm, Study
+from service.contract.wire.events import Where
 from service.contract.wording.keys import WEIGHTS
 from service.figures.drawing.style import short
 from service.views.trial import TrialView
@@ -31,7 +33,14 @@ def numeric_keys(study: Study) -> list[str]:
             if isinstance(axis, Range) or (len(set(values)) > 1 and all(is_number(value) for value in values)):
                 keys[f"{part.place}.{field}"] = None
         keys |= dict.fromkeys(_mixed(part))
+    if BETA not in keys and any(map(covers_betas, study.arms)):
+        keys = {BETA: None, **keys}
     return list(keys)
+
+
+def covers_betas(arm: Arm) -> bool:
+    """Its trials have points at many βs."""
+    return isinstance(arm.weighting, Conditional) and isinstance(arm.problem, Bottleneck) and arm.weighting.points > 1
 
 
 def _mixed(part: Part[Any]) -> list[str]:
@@ -45,8 +54,12 @@ def simplex_keys(study: Study) -> list[list[str]]:
     return [keys for keys in mixed if keys]
 
 
-def value_of(arm: Arm, trial: TrialView, key: str) -> object:
-    """A parameter of a trial. Its β, where the weighting does not hold one: what its last weights amount to."""
+def value_of(arm: Arm, trial: TrialView, key: str, where: Where | None = None) -> object:
+    """A parameter of a trial. Its β, where the weighting does not hold one: where it lies on the trial's curve, or what
+    its last weights amount to.
+    """
+    if key == BETA and isinstance(arm.weighting, Conditional):
+        return (where or {}).get("beta")
     own = trial.planned.config.get(key)
     return own if key != BETA or (own is not None and arm.weighting.name in CONSTANT) else _ratio(arm, trial)
 
@@ -62,7 +75,7 @@ def _ratio(arm: Arm, trial: TrialView) -> float | None:
 
 def finds_beta(arm: Arm) -> bool:
     """Its weights move, so that each trial ends at a β of its own."""
-    return arm.weighting.name not in CONSTANT
+    return arm.weighting.name not in CONSTANT and not isinstance(arm.weighting, Conditional)
 
 
 def found_words(arms: Sequence[str]) -> str:
@@ -76,4 +89,8 @@ def found_words(arms: Sequence[str]) -> str:
 
 def varies(study: Study) -> bool:
     """There is something to compare: several arms, or several values within one."""
-    return len(study.arms) > 1 or any(part.size() > 1 or part.searched() for part in parts_of(study, study.arms[0]))
+    return (
+        len(study.arms) > 1
+        or covers_betas(study.arms[0])
+        or any(part.size() > 1 or part.searched() for part in parts_of(study, study.arms[0]))
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from service.contract.wire.events import Where
 from service.contract.wording.keys import key_label
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
@@ -38,6 +39,16 @@ def _joint_label(labels: Sequence[str]) -> str:
         return f"weights of {_joint_label([label.removeprefix(start) for label in labels])}"
     more = len(labels) - MOST_NAMED
     return listed([*labels[:MOST_NAMED], f"{more} more"] if more > 0 else labels)
+
+
+def place_label(where: Where | None) -> str:
+    """`β 0.01`, `left 0.3 · right 0.7`: where on its trial's curve; empty for a trial that is a single point."""
+    return " · ".join(f"{key_label(key)} {setting(value)}" for key, value in (where or {}).items())
+
+
+def point_label(where: Where | None, label: str) -> str:
+    """`β 0.01 · seed 2`: where a point lies on its trial's curve, and which trial that is."""
+    return " · ".join(filter(None, [place_label(where), label]))
 
 
 def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:

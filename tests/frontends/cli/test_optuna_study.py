@@ -10,7 +10,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from frontends.cli.optuna_study import constants, distribution_of, frozen, moment, parameters, write_storage
+from frontends.cli.optuna_study import by_point, constants, distribution_of, frozen, moment, parameters, write_storage
 from frontends.client import ClientError
 
 METRICS = ["i_xz_bits", "accuracy"]
@@ -124,3 +124,35 @@ def test_a_folder_is_no_storage_and_an_empty_file_may_become_one(tmp_path: Path)
     file = tmp_path / "study.db"
     file.touch()
     assert write_storage(whole, file, force=False) == (1, 1)
+
+
+CURVE: dict[str, Any] = {
+    **FINISHED,
+    "arm": "all β",
+    "config": {"weighting.width": 64},
+    "points": [
+        {"where": {"beta": 0.01}, "metrics": {"i_xz_bits": 4.0, "accuracy": 0.9}},
+        {"where": {"beta": 1.0}, "metrics": {"i_xz_bits": 0.01, "accuracy": 0.1}},
+    ],
+    "reports": [{"epoch": 1, "accuracy": 0.25, "points": []}],
+}
+
+
+def test_a_trial_with_many_points_is_an_optuna_trial_for_each() -> None:
+    points = by_point(CURVE)
+    spaces = parameters([FINISHED, *points])
+    first, second = (frozen(point, spaces, METRICS) for point in points)
+    assert (first.values, second.values) == ([4.0, 0.9], [0.01, 0.1])
+    assert (first.params["weighting.beta"], second.params["weighting.beta"]) == (0.01, 1.0)
+    assert [made.user_attrs["trial"] for made in (first, second)] == ["t1", "t1"]
+    assert [made.user_attrs["where"] for made in (first, second)] == [{"beta": 0.01}, {"beta": 1.0}]
+    assert (first.system_attrs["constraints"], second.system_attrs["constraints"]) == ([0.0], [1.0])
+    assert first.user_attrs["learning_curve"] == {"epoch": [1], "accuracy": [0.25]}
+    assert second.user_attrs["learning_curve"] == {} and "on_front" not in first.user_attrs
+
+
+def test_a_point_of_several_tasks_has_no_beta_and_a_single_point_stays_as_it_is() -> None:
+    point = {"where": {"left": 0.3, "right": 0.7}, "metrics": {}}
+    (own,) = by_point({**CURVE, "points": [point]})
+    assert own["config"] == CURVE["config"] and own["where"] == point["where"]
+    assert by_point(FINISHED) == [FINISHED] and by_point({**FINISHED, "points": []}) == [{**FINISHED, "points": []}]

@@ -50,10 +50,10 @@ def test_the_hypervolume_is_the_area_worked_out_by_hand() -> None:
 
 def test_trials_without_a_finite_value_are_no_points() -> None:
     trials: list[Trial] = [
-        ("ok", "a", 0, {"i_xz_bits": 1.0, "i_zy_bits": 1.0}),
-        ("none", "a", 0, {"i_xz_bits": None, "i_zy_bits": 1.0}),
-        ("nan", "a", 0, {"i_xz_bits": math.nan, "i_zy_bits": 1.0}),
-        ("missing", "a", 0, {"i_xz_bits": 1.0}),
+        Trial("ok", "a", 0, {"i_xz_bits": 1.0, "i_zy_bits": 1.0}),
+        Trial("none", "a", 0, {"i_xz_bits": None, "i_zy_bits": 1.0}),
+        Trial("nan", "a", 0, {"i_xz_bits": math.nan, "i_zy_bits": 1.0}),
+        Trial("missing", "a", 0, {"i_xz_bits": 1.0}),
     ]
     assert names(points_of(trials, AXES)) == ["ok"]
 
@@ -69,9 +69,9 @@ def test_the_interval_over_seeds_is_students() -> None:
 
 def test_arms_are_compared_seed_by_seed_on_the_same_reference() -> None:
     trials: list[Trial] = [
-        ("a0", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.5}),
-        ("a1", "a", 1, {"i_xz_bits": 4.0, "i_zy_bits": 1.0, "accuracy": 0.6}),
-        ("b0", "b", 0, {"i_xz_bits": 4.0, "i_zy_bits": 3.0, "accuracy": 0.9}),
+        Trial("a0", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.5}),
+        Trial("a1", "a", 1, {"i_xz_bits": 4.0, "i_zy_bits": 1.0, "accuracy": 0.6}),
+        Trial("b0", "b", 0, {"i_xz_bits": 4.0, "i_zy_bits": 3.0, "accuracy": 0.9}),
     ]
     a, b, c = compare(trials, ["a", "b", "c"], [0, 1], AXES)
     assert (a.hypervolume.mean, a.hypervolume.seeds, a.hypervolume_all_seeds) == (7.0, 2, 8.0)
@@ -85,9 +85,9 @@ def test_arms_are_compared_seed_by_seed_on_the_same_reference() -> None:
 def test_a_seed_without_volume_has_no_share_to_lose() -> None:
     """All its trials lie beyond the reference."""
     trials: list[Trial] = [
-        ("a0", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0}),
-        ("b0", "b", 0, {"i_xz_bits": 4.0, "i_zy_bits": 3.0}),
-        ("a1", "a", 1, {"i_xz_bits": 99.0, "i_zy_bits": 1.0}),
+        Trial("a0", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0}),
+        Trial("b0", "b", 0, {"i_xz_bits": 4.0, "i_zy_bits": 3.0}),
+        Trial("a1", "a", 1, {"i_xz_bits": 99.0, "i_zy_bits": 1.0}),
     ]
     a, b = compare(trials, ["a", "b"], [0, 1], AXES)
     assert (a.front_share, b.front_share) == pytest.approx((2 / 20, 12 / 20))
@@ -95,10 +95,10 @@ def test_a_seed_without_volume_has_no_share_to_lose() -> None:
 
 def test_many_trials_at_the_end_of_the_front_do_not_make_a_share_of_it() -> None:
     crowd: list[Trial] = [
-        (f"c{i}", "crowd", 0, {"i_xz_bits": 9.0 + i / 100, "i_zy_bits": 3.0 + i / 100}) for i in range(9)
+        Trial(f"c{i}", "crowd", 0, {"i_xz_bits": 9.0 + i / 100, "i_zy_bits": 3.0 + i / 100}) for i in range(9)
     ]
-    middle: Trial = ("m", "middle", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
-    twin: Trial = ("t", "twin", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
+    middle = Trial("m", "middle", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
+    twin = Trial("t", "twin", 0, {"i_xz_bits": 2.0, "i_zy_bits": 2.9})
     ends, whole = compare([*crowd, middle], ["crowd", "middle"], [0], AXES)
     assert (ends.on_front, whole.on_front) == (9, 1)
     assert ends.front_share < 0.02 and 0.8 < whole.front_share < 1

@@ -14,7 +14,7 @@ AXES = (Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0))
 
 def spent(seed: int, seconds: float, volume: float | None) -> Spent:
     """A trial of its own hypervolume: points of one rate, so that the largest is that of all."""
-    return Spent(seed, seconds, None if volume is None else Point("t", "a", seed, (9.0, volume)))
+    return Spent(seed, seconds, [] if volume is None else [Point("t", "a", seed, (9.0, volume))])
 
 
 def test_trials_are_kept_in_the_order_in_which_they_ended() -> None:

@@ -9,7 +9,7 @@ from service.analysis import Axis, Point, Trial, compare, metric_intervals
 from service.analysis.arm_places import ArmPlace
 from service.analysis.attainment import surfaces, worst_corner
 from service.analysis.candidates import objectives, spent_by_arm
-from service.analysis.cost import Reach
+from service.analysis.cost import Reach, Spent
 from service.analysis.indicators import Indicators
 from service.analysis.intervals import Interval
 from service.analysis.paired import paired
@@ -71,8 +71,8 @@ def test_an_arm_without_a_common_seed_is_not_the_best() -> None:
 
 def test_a_best_value_may_be_0() -> None:
     trials: list[Trial] = [
-        ("t", "a", 0, {"i_xz_bits": 0.0, "i_zy_bits": 0.0, "accuracy": 0.0}),
-        ("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": -1.0, "accuracy": None}),
+        Trial("t", "a", 0, {"i_xz_bits": 0.0, "i_zy_bits": 0.0, "accuracy": 0.0}),
+        Trial("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": -1.0, "accuracy": None}),
     ]
     (result,) = compare(trials, ["a"], [0], PLANE)
     assert result.best == {"i_xz_bits": 0.0, "i_zy_bits": 0.0, "accuracy": 0.0}
@@ -90,9 +90,9 @@ def test_what_a_trial_cost_is_its_last_seconds_in_the_order_of_ending() -> None:
     play(view, mib, [{"seconds": 1.0, "i_xz_bits": 9.0, "i_zy_bits": 1.0}], "")
     spent = spent_by_arm(view, objectives(view))
     assert spent["manual β"] == [
-        (7, 5.0, Point(middle, "manual β", 7, (3.0, 1.0))),
-        (7, 0.0, Point(low, "manual β", 7, (4.0, 2.0))),  # it told of no time
-        (7, 3.0, None),  # it failed: it cost, and brought nothing
+        Spent(7, 5.0, [Point(middle, "manual β", 7, (3.0, 1.0))]),
+        Spent(7, 0.0, [Point(low, "manual β", 7, (4.0, 2.0))]),  # it told of no time
+        Spent(7, 3.0, []),  # it failed: it cost, and brought nothing
     ]
     assert spent["MIB"] == [], "it has not ended"
 

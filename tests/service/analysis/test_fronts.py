@@ -96,14 +96,14 @@ def test_front_and_volume_agree_with_their_definitions(
 
 def test_a_point_carries_its_trial_arm_seed_and_values_in_the_order_of_the_axes() -> None:
     trials: list[Trial] = [
-        ("t", "arm", 7, {"m1": 1.0, "m0": 2.0, "other": None}),
-        ("u", "arm", 7, {"m0": 0.0, "m1": 0.0}),
+        Trial("t", "arm", 7, {"m1": 1.0, "m0": 2.0, "other": None}),
+        Trial("u", "arm", 7, {"m0": 0.0, "m1": 0.0}),
     ]
     found = points_of(trials, axes_of("minimize", "minimize"))
     assert found == [Point("t", "arm", 7, (2.0, 1.0)), Point("u", "arm", 7, (0.0, 0.0))]
     infinite: list[Trial] = [
-        ("i", "arm", 0, {"m0": float("inf"), "m1": 1.0}),
-        ("j", "arm", 0, {"m0": 1.0, "m1": float("-inf")}),
+        Trial("i", "arm", 0, {"m0": float("inf"), "m1": 1.0}),
+        Trial("j", "arm", 0, {"m0": 1.0, "m1": float("-inf")}),
     ]
     assert points_of(infinite, axes_of("minimize", "minimize")) == []
 

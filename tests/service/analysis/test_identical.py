@@ -12,7 +12,7 @@ ARML = {"name": "ARML", "weighting": {"name": "arml"}}
 
 
 def trial(arm: str, seed: int, **metrics: float | None) -> Trial:
-    return (f"{arm}{seed}", arm, seed, dict(metrics))
+    return Trial(f"{arm}{seed}", arm, seed, dict(metrics))
 
 
 def test_equal_in_every_seed_but_for_time_and_rounding_is_identical() -> None:

@@ -9,7 +9,7 @@ import pytest
 from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of, place_words
 from service.analysis.arm_places import ArmPlace
 from service.analysis.cost import CostCurve, Reach, Spent
-from service.analysis.fronts import Point
+from service.analysis.fronts import Point, Trial
 from service.analysis.indicators import Indicators
 from service.analysis.paired import LEVEL, Paired
 from service.analysis.place import ExactPlace, Place, Spread
@@ -329,8 +329,8 @@ def test_an_arm_alone_is_told_with_its_interval() -> None:
 
 def volumes(**by_arm: list[float]) -> list[ArmResult]:
     """Arms with these hypervolumes, one trial a seed."""
-    trials: list[Any] = [
-        (f"{arm}{seed}", arm, seed, {"i_xz_bits": 9.0, "i_zy_bits": volume})
+    trials: list[Trial] = [
+        Trial(f"{arm}{seed}", arm, seed, {"i_xz_bits": 9.0, "i_zy_bits": volume})
         for arm, each in by_arm.items()
         for seed, volume in enumerate(each)
     ]
@@ -339,7 +339,7 @@ def volumes(**by_arm: list[float]) -> list[ArmResult]:
 
 def spent(**by_arm: list[float]) -> dict[str, list[Spent]]:
     return {
-        arm: [Spent(seed, 1.0, Point(f"{arm}{seed}", arm, seed, (9.0, v))) for seed, v in enumerate(each)]
+        arm: [Spent(seed, 1.0, [Point(f"{arm}{seed}", arm, seed, (9.0, v))]) for seed, v in enumerate(each)]
         for arm, each in by_arm.items()
     }
 
@@ -386,7 +386,7 @@ def test_an_arm_without_a_result_makes_no_pair() -> None:
 
 
 def test_a_lost_seed_counts_as_nothing_and_a_missing_one_does_not_count() -> None:
-    trials: list[Any] = [("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.7})]
+    trials: list[Trial] = [Trial("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.7})]
     (lost,) = compare(trials, ["a"], [0, 1], AXES, lost={("a", 1)})
     (missing,) = compare(trials, ["a"], [0, 1], AXES)
     (others,) = compare(trials, ["a"], [0, 1], AXES, lost={("b", 1)})
@@ -395,10 +395,10 @@ def test_a_lost_seed_counts_as_nothing_and_a_missing_one_does_not_count() -> Non
 
 
 def test_the_best_value_goes_by_the_goal_of_the_study() -> None:
-    trials: list[Any] = [
-        ("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.7}),
-        ("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": 5.0, "accuracy": 0.6}),
-        ("v", "b", 0, {"i_xz_bits": 1.0, "i_zy_bits": 9.0, "accuracy": 0.9}),
+    trials: list[Trial] = [
+        Trial("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "accuracy": 0.7}),
+        Trial("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": 5.0, "accuracy": 0.6}),
+        Trial("v", "b", 0, {"i_xz_bits": 1.0, "i_zy_bits": 9.0, "accuracy": 0.9}),
     ]
     a, b = compare(trials, ["a", "b"], [0], AXES)
     assert a.best == {"i_xz_bits": 2.0, "i_zy_bits": 5.0, "accuracy": 0.7}
@@ -408,9 +408,9 @@ def test_the_best_value_goes_by_the_goal_of_the_study() -> None:
 
 
 def test_a_study_may_turn_the_goal_of_a_metric_round() -> None:
-    trials: list[Any] = [
-        ("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0}),
-        ("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": 5.0}),
+    trials: list[Trial] = [
+        Trial("t", "a", 0, {"i_xz_bits": 2.0, "i_zy_bits": 1.0}),
+        Trial("u", "a", 0, {"i_xz_bits": 3.0, "i_zy_bits": 5.0}),
     ]
     turned = (Axis("i_xz_bits", "maximize", 0.0), Axis("i_zy_bits", "minimize", 10.0))
     (a,) = compare(trials, ["a"], [0], turned)

@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analysis import Axis, Interval, Point, baseline_of, compare, pairs_of
+from service.analysis import Axis, Interval, Point, Trial, baseline_of, compare, pairs_of
 from service.analysis.compared import compared
 from service.analysis.cost import Spent, cost_curve, cost_to_reach
 from service.analysis.paired import holm, paired
@@ -33,7 +33,7 @@ Metrics = dict[str, float | None]
 
 
 def spent(seed: int, seconds: float, x: float | None = None, y: float = 0.0) -> Spent:
-    return Spent(seed, seconds, None if x is None else Point(f"{x}:{y}", "a", seed, (x, y)))
+    return Spent(seed, seconds, [] if x is None else [Point(f"{x}:{y}", "a", seed, (x, y))])
 
 
 # Paired tests
@@ -165,10 +165,10 @@ def test_the_cost_to_reach_is_where_the_search_gets_there() -> None:
 # The comparison
 
 
-def trials_of(values: dict[str, list[float]]) -> list[tuple[str, str, int, Metrics]]:
+def trials_of(values: dict[str, list[float]]) -> list[Trial]:
     """One trial a seed with a hypervolume of eight times the value."""
     return [
-        (f"{arm}{seed}", arm, seed, {"i_xz_bits": 2.0, "i_zy_bits": value})
+        Trial(f"{arm}{seed}", arm, seed, {"i_xz_bits": 2.0, "i_zy_bits": value})
         for arm, each in values.items()
         for seed, value in enumerate(each)
     ]
@@ -181,7 +181,9 @@ def said(values: dict[str, list[float]], whole: bool = True) -> str:
     trials = trials_of(values)
     results = compare(trials, arms, seeds, AXES)
     spending = {
-        arm: [Spent(s, 1.0, Point(i, a, s, (2.0, float(m["i_zy_bits"] or 0)))) for i, a, s, m in trials if a == arm]
+        arm: [
+            Spent(s, 1.0, [Point(i, a, s, (2.0, float(m["i_zy_bits"] or 0)))]) for i, a, s, m, _ in trials if a == arm
+        ]
         for arm in arms
     }
     pair, *_ = pairs_of(results, arms[0], spending, AXES, (), arms if whole else arms[:1])

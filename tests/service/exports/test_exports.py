@@ -31,7 +31,7 @@ from service.exports.version import SOFTWARE, software
 from service.routes.exports import report_of
 from service.views.fold import StudyView
 from tests.processes import Running
-from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, study_of, tell
+from tests.service.studies import ALL_BETAS, MANUAL, MIB, bottleneck_of, curve, event, play, play_curves, study_of, tell
 
 EVIL = '</script><img src=x onerror="alert(1)">'
 ODD = 'a "quoted", β\nname; =1+1'
@@ -57,6 +57,23 @@ def from_csv(view: StudyView, name: Any = "trials") -> pd.DataFrame:
 
 def from_parquet(view: StudyView, name: Any = "trials") -> pd.DataFrame:
     return pd.read_parquet(io.BytesIO(parquet_bytes(table_of(view, name))))
+
+
+def test_the_table_of_points_has_a_row_for_each_place_and_one_for_a_single_point() -> None:
+    view = bottleneck_of(ALL_BETAS, MIB, seeds=(0,))
+    many, one = view.trials
+    play_curves(view, many, curve((0.01, 4.0, 2.0), (0.1, 4.0, 1.0), (1.0, 0.01, 0.0)), seconds=2.5)
+    for table in (from_csv(view, "points"), from_parquet(view, "points")):
+        assert list(table["trial"]) == [many] * 3, "what has not begun has no row"
+    play(view, one, [reported(1.0)])
+    for table in (from_csv(view, "points"), from_parquet(view, "points")):
+        assert list(table["trial"]) == [many, many, many, one]
+        assert list(table["where.beta"])[:3] == [0.01, 0.1, 1.0] and np.isnan(table["where.beta"][3])
+        assert list(table["collapsed"]) == [False, False, True, False]
+        assert list(table["on_front"]) == [True, False, False, True]
+        assert list(table["seconds"]) == [2.5, 2.5, 2.5, 1.5]
+        assert list(table["i_xz_bits"]) == [4.0, 4.0, 0.01, 1.0]
+    assert len(from_csv(view, "trials")) == 2 and len(from_csv(view, "reports")) == 2
 
 
 @pytest.mark.parametrize("read", [from_csv, from_parquet])

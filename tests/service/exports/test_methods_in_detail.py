@@ -103,3 +103,15 @@ def test_one_bottleneck_among_other_arms_is_enough_to_say_how_information_is_mea
     text = methods(bottleneck_of(MIB, toy, objectives=goals)).paragraph
     assert "I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes" in text
     assert "of them collapsed to a code of less than 0.05 bit" in text
+
+
+def test_a_training_with_many_points_says_what_it_covers_and_where_it_was_measured() -> None:
+    covers = {"name": "conditional", "beta": {"from": 1e-3, "to": 0.5}, "points": 12}
+    text = methods(bottleneck_of(MANUAL, {"name": "all β", "weighting": covers})).paragraph
+    assert (
+        "Each training of “all β” covers all β from 0.001 to 0.5 (log-uniform) and was measured at 12 of them: " in text
+    )
+    assert "each is a point of the front, and the training is counted once." in text
+    tasks = methods(study_of({"name": "all", "weighting": {"name": "conditional"}})).paragraph
+    assert "covers all preferences among left and right and was measured at up to 24 of them: " in tasks
+    assert "Each training of" not in methods(bottleneck_of(MANUAL)).paragraph

@@ -114,7 +114,9 @@ def test_whatever_is_sent_the_answer_is_a_documented_one(live: Live, label: str)
 
 QUERIES: dict[str, list[dict[str, Any]]] = {
     "/export": [
-        {"format": kind, "table": table} for kind in ("csv", "json", "parquet") for table in ("trials", "reports")
+        {"format": kind, "table": table}
+        for kind in ("csv", "json", "parquet")
+        for table in ("trials", "points", "reports")
     ],
     "/trials": [{"limit": 2, "sort": "-seed"}, {"front": True, "where": "seed >= 0"}],
     "/front": [{"x": "seconds", "y": "accuracy"}],

@@ -199,7 +199,7 @@ def test_a_front_has_its_axes_the_right_way_round(bench: Bench) -> None:
     bench.report(study, {"uid": "f", "kind": "trial_finished", "trial": first})
     front = bench.get(f"/api/studies/{study}/front")
     assert (front["x"], front["y"], front["goals"]) == ("i_xz_bits", "i_zy_bits", ["minimize", "maximize"])
-    point = {"trial": first, "arm": "a", "x": 4.0, "y": 2.0, "state": "finished"}
+    point = {"trial": first, "arm": "a", "x": 4.0, "y": 2.0, "where": None, "state": "finished"}
     assert front["points"] == [point] and front["arms"][0]["points"] == [point]
     (x, y), volume = front["reference_point"], front["hypervolume"]
     assert volume == front["arms"][0]["hypervolume"] == pytest.approx((x - 4.0) * (2.0 - y))

@@ -67,7 +67,9 @@ def test_every_weighting_trains_alone_as_in_a_cohort(cohorts: Any, name: str) ->
         cohorts.trial(str(seed), spec(name), seed=seed, epochs=2, learning_rate=lr)
         for seed, lr in ((3, 1e-3), (7, 2e-3))
     ]
-    neighbour = cohorts.trial("neighbour", Mgda() if trials[0].weighting.needs_gram else Dwa(), epochs=2)
+    # A network that is told β has other layers, so its neighbours are told it too.
+    other = spec(name) if name == "conditional" else Mgda() if trials[0].weighting.needs_gram else Dwa()
+    neighbour = cohorts.trial("neighbour", other, epochs=2)
     together = cohorts.reports([trials[0], neighbour, trials[1]])
     assert not any(r.failures for r in together)
     for trial in trials:

@@ -11,14 +11,16 @@ from torch import Tensor
 from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
-from workers.models.components.layers import RELU, Activation, forward, layers, named
+from workers.models.components.layers import RELU, Activation, forward, layers, modulated, named
+from workers.models.components.modulation import ALL, Modulation, Told, joined
 from workers.models.components.stack import Stack
 
 
 class Heads:
     """One perceptron latent → hidden → outputs for each entry of `outputs`, all in one Stack.
 
-    The first head has `constants` more outputs, trained numbers from 0 on that are the same for every code.
+    The first head has `constants` more outputs, trained numbers from 0 on that are the same for every code. Where the
+    heads are `told` something, the code is modulated by it before they read it, and so are these numbers.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class Heads:
         seeds: Seeds,
         activation: Activation = RELU,
         constants: int = 0,
+        told: Told | None = None,
     ) -> None:
         self._activation, self.outputs = activation, tuple(outputs)
         streams = ["init/head", *(f"init/head/{i}" for i in range(1, len(outputs)))]
@@ -39,22 +42,29 @@ class Heads:
         if constants:
             flats.append(flats[0].new_zeros(len(flats[0]), constants))
             shapes.append((1, constants))
-        self.stack = Stack(torch.cat(flats, dim=1), shapes)
+        read = [latent, constants] if constants else [latent]
+        self.modulation = Modulation(told, read, seeds, "decoder") if told and told.decoder else None
+        self.stack = joined(Stack(torch.cat(flats, dim=1), shapes), self.modulation)
+        self._last = len(shapes) - 1
         ends = list(itertools.accumulate(len(stack.leaves) for stack in own))
         self._parts = [slice(a, b) for a, b in itertools.pairwise([0, *ends])]
 
     def leaves(self, head: int) -> list[Tensor]:
         return self.stack.leaves[self._parts[head]]
 
-    def __call__(self, z: Tensor, head: int) -> Tensor:  # [K, B, latent] -> [K, B, outputs of this head]
-        outputs = forward(self.leaves(head), z, self._activation)
+    def __call__(self, z: Tensor, head: int, rows: slice = ALL) -> Tensor:
+        """[K, B, latent] -> [K, B, outputs of this head]; z are these rows of what was told."""
+        gates = self.modulation(rows) if self.modulation else ()
+        outputs = forward(self.leaves(head), modulated(z, *gates[0]) if gates else z, self._activation)
         if head or not self._constants:
             return outputs
-        return torch.cat([outputs, self.stack.leaves[-1].expand(-1, z.shape[1], -1)], dim=-1)
+        constants = self.stack.leaves[self._last].expand(-1, z.shape[1], -1)
+        return torch.cat([outputs, modulated(constants, *gates[1]) if gates else constants], dim=-1)
 
     def named(self) -> dict[str, Tensor]:
         """`head.0.weight`; with several heads `heads.1.0.weight` of the second one; `head.constants` [K, constants]."""
-        constants = {"head.constants": self.stack.leaves[-1].detach()[:, 0]} if self._constants else {}
+        constants = {"head.constants": self.stack.leaves[self._last].detach()[:, 0]} if self._constants else {}
+        constants |= self.modulation.named() if self.modulation else {}
         if len(self._parts) == 1:
             return {**named(self.leaves(0), "head"), **constants}
         heads = [named(self.leaves(head), f"heads.{head}") for head in range(len(self._parts))]

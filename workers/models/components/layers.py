@@ -57,7 +57,19 @@ def scalars(leaves: Sequence[Tensor]) -> dict[str, Tensor]:
     return {f"encoder.scalar.{i}": leaf.detach()[:, 0, 0] for i, leaf in enumerate(leaves)}
 
 
-def forward(leaves: Sequence[Tensor], x: Tensor, activation: Activation = RELU) -> Tensor:
+Gates = Sequence[tuple[Tensor, Tensor]]  # a scale a and a shift b of each layer's outputs: y(1 + a) + b
+
+
+def forward(leaves: Sequence[Tensor], x: Tensor, activation: Activation = RELU, gates: Gates = ()) -> Tensor:
     for i in range(0, len(leaves), 2):
         x = torch.baddbmm(leaves[i + 1], activation.f(x) if i else x, leaves[i])  # [K, B, out]
+        x = modulated(x, *gates[i // 2]) if gates else x
     return x
+
+
+def modulated(y: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """y(1 + a) + b of y [K, B, size] with a and b [K, G, size]: each of G equal shares of the examples has its own."""
+    if a.shape[1] in (1, y.shape[1]):
+        return torch.addcmul(y + b, y, a)
+    shares = y.unflatten(1, (a.shape[1], -1))
+    return torch.addcmul(shares + b[:, :, None], shares, a[:, :, None]).flatten(1, 2)

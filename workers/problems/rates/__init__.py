@@ -12,6 +12,7 @@ from workers.measures.coding import Code
 
 
 class Rate(Protocol):
+    separable: bool  # whether an example's rate does not depend on the others of its batch
     scalars: tuple[float, ...]  # first values of numbers trained with the encoder; they follow its outputs in s
 
     def outputs(self, latent: int) -> int: ...  # encoder outputs that a code of this size takes

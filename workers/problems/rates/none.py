@@ -14,6 +14,7 @@ class Rate:
     (mib) find the zero gradient stationary and give pred the weight 0: the encoder then stays as it started.
     """
 
+    separable = True
     scalars = ()
 
     def outputs(self, latent: int) -> int:

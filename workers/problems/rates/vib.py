@@ -13,6 +13,7 @@ from workers.problems.rates import kl_to_prior
 class Rate:
     """z = μ + σ ε with σ = softplus(ρ − 5), and the rate KL(N(μ, σ²) ‖ N(0, I)), summed over latent dimensions."""
 
+    separable = True
     scalars = ()
 
     def outputs(self, latent: int) -> int:

@@ -9,17 +9,20 @@ from pydantic import Field
 
 from service.contract.metrics import Goal
 from service.contract.wire.answers.answer import Answer
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import TrialState, Where
 
 
 @dataclass(slots=True, kw_only=True)
 class FrontPoint(Answer):
-    """A trial that no other dominates."""
+    """A trial that no other dominates; of a trial with many points, one of them."""
 
     trial: Annotated[str, Field(description="its id")]
     arm: Annotated[str, Field(description="whose trial it is")]
     x: Annotated[float, Field(description="its value of the first metric")]
     y: Annotated[float, Field(description="its value of the second metric")]
+    where: Annotated[
+        Where | None, Field(description="on its trial's curve, as {beta: 0.01}; null where the trial is a single point")
+    ]
     state: Annotated[TrialState, Field(description="a trial that is still running may move")]
 
 
@@ -36,7 +39,7 @@ class ArmFront(Answer):
         ),
     ]
     points: Annotated[
-        list[FrontPoint], Field(description="its trials that none of its others dominates, along the first metric")
+        list[FrontPoint], Field(description="its points that none of its others dominates, along the first metric")
     ]
 
 
@@ -54,5 +57,5 @@ class FrontAnswer(Answer):
         float | None,
         Field(description="of the trials of all arms and seeds together; null where a metric has no reference"),
     ]
-    points: Annotated[list[FrontPoint], Field(description="the trials that no other dominates, along the first metric")]
+    points: Annotated[list[FrontPoint], Field(description="those that no other dominates, along the first metric")]
     arms: Annotated[list[ArmFront], Field(description="in the order of the spec")]

@@ -5,11 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from service.contract.wire.answers.answer import Answer, Intervals, SentConfig, SentMetrics, Time
-from service.contract.wire.events import TrialState
+from service.contract.wire.answers.answer import DESCRIBED_BY, Answer, AsItIs, Intervals, SentConfig, SentMetrics, Time
+from service.contract.wire.events import CurvePoint, TrialState
 from service.contract.wording.lights import LightName
+
+# The schema of a point is the one that drivers send it by.
+_CURVE = {"type": "array", "items": {DESCRIBED_BY: "CurvePoint"}}
+_NUMBER = {"anyOf": [{"type": "integer"}, {"type": "number"}, {"type": "null"}]}
+SentCurve = Annotated[list[CurvePoint], AsItIs(), WithJsonSchema(_CURVE)]
+SentReport = Annotated[
+    dict[str, object],
+    AsItIs(),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {"points": {**_CURVE, "description": "the curve that came with this report, if one did"}},
+            "additionalProperties": _NUMBER,
+        }
+    ),
+]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,6 +49,10 @@ class TrialRow(Answer):
     on_front: Annotated[bool, Field(description="no other trial of the study dominates it")]
     config: Annotated[SentConfig, Field(description="its settings, as weighting.beta")]
     metrics: Annotated[SentMetrics, Field(description="the last value of each metric; null where it was not finite")]
+    places: Annotated[
+        int,
+        Field(description="how many points its curve has; 0 where the trial is a single point, told by its metrics"),
+    ]
     intervals: Annotated[
         Intervals, Field(description="95 % intervals over test examples, of the metrics that have one")
     ]
@@ -69,7 +89,14 @@ class TrialPage(Answer):
 class TrialWithReports(TrialRow):
     """A trial with everything that it reported."""
 
-    reports: Annotated[list[SentMetrics], Field(description="one per epoch that was reported, oldest first")]
+    reports: Annotated[
+        list[SentReport],
+        Field(description="one per epoch that was reported, oldest first; with points where it brought a curve"),
+    ]
+    points: Annotated[
+        SentCurve,
+        Field(description="its curve as it was measured last, along it; empty where the trial is a single point"),
+    ]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -26,6 +26,7 @@ TOY = arm({"name": "toy"})
 VIB = arm()
 UNIFORM: dict[str, Any] = {"name": "uniform"}
 MIB: dict[str, Any] = {"name": "mib"}
+CONDITIONAL: dict[str, Any] = {"name": "conditional"}
 OPTUNA = {"name": "optuna", "trials": 4}
 RATED: dict[str, Any] = {"range": {"from": 0.1, "to": 1.0}}
 
@@ -156,6 +157,51 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [("arms[0].weighting.simplex", ["simplex is a grid", "got simplex 2"])],
         [arm(TASKS, {**FIXED, "simplex": 2}, search=OPTUNA, training={"learning_rate": RATED})],
         {"data": OVERLAID},
+    ),
+    "conditional with a model that cannot be modulated": (
+        [("arms[0].weighting.name", ["conditional", "mlp or cnn", "'resnet18'"])],
+        [arm(weighting=CONDITIONAL)],
+        {"model": {"name": "resnet18"}},
+    ),
+    "conditional on a toy": (
+        [("arms[0].weighting.name", ["network", "'toy'"])],
+        [arm({"name": "toy"}, CONDITIONAL)],
+        {},
+    ),
+    "conditional with direct feedback": (
+        [("arms[0].weighting.name", ["backprop", "'dfa'"])],
+        [arm(weighting=CONDITIONAL)],
+        {"training": {"feedback": "dfa"}},
+    ),
+    "conditional with balance": (
+        [("arms[0].weighting.name", ["without balance"])],
+        [arm(weighting=CONDITIONAL)],
+        {"training": {"balance": {}}},
+    ),
+    "conditional with a teacher": (
+        [("arms[0].weighting.name", ["teacher", "'exemplar'"])],
+        [arm(THREE, CONDITIONAL)],
+        {},
+    ),
+    "conditional in a search": (
+        [("arms[0].search", ["one point per trial", "got optuna"])],
+        [arm(weighting={**CONDITIONAL, "mu": RATED}, search=OPTUNA)],
+        {},
+    ),
+    "several βs in a batch whose rate takes all examples": (
+        [("arms[0].weighting.draws", ["must be 1", "got 4"])],
+        [arm({**BOTTLENECK, "rate": "nib"}, {**CONDITIONAL, "draws": 4})],
+        {},
+    ),
+    "several βs in a batch whose rate is transformed": (
+        [("arms[0].weighting.draws", ["must be 1", "got 4"])],
+        [arm({**BOTTLENECK, "transform": "square"}, {**CONDITIONAL, "draws": 4})],
+        {},
+    ),
+    "stch of a bottleneck": (
+        [("arms[0].weighting.scalarization", ["multitask", "'bottleneck'"])],
+        [arm(weighting={**CONDITIONAL, "scalarization": "stch"})],
+        {},
     ),
     "blending without a validation split": (
         [("arms[0].weighting.name", ["data.validation_fraction > 0", "0.0", "'digits'"])],
@@ -308,6 +354,14 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "weights in a search": (
         [arm(TASKS, {**FIXED, "weights": {"right": RATED}}, search=OPTUNA)],
         {"data": OVERLAID},
+    ),
+    "conditional with one β for each batch of a nonlinear bottleneck": (
+        [arm({**BOTTLENECK, "rate": "nib"}, {**CONDITIONAL, "draws": 1})],
+        {},
+    ),
+    "conditional with a cnn, and of several tasks": (
+        [arm(weighting=CONDITIONAL)],
+        {"model": {"name": "cnn"}},
     ),
     "blending with a validation split": (
         [arm(weighting={"name": "blending"})],
