@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound, TooLarge
-from service.contract.wire.events import StudyState
+from service.contract.wire.events import StudyState, TrialState
 from service.contract.wire.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf, StudyId, TrialId
 from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
@@ -108,7 +108,7 @@ def read_artifact(study_id: StudyId, trial_id: TrialId, name: File, parts: Parts
     _state(parts, study_id, trial_id)
     place = parts.artifacts.find(study_id, trial_id, name)
     if place is None:
-        raise NotFound(f"trial {trial_id} has no {name}: {_why_none(parts, study_id, name)}")
+        raise NotFound(f"trial {trial_id} has no {name}: {_why_none(parts, study_id, trial_id, name)}")
     kind = "application/json" if name == LATENT_MAP else BINARY
     filename = f"{study_id}-{trial_id}{place.suffix}" if name == CHECKPOINT else f"{study_id}-{trial_id}-{name}"
     return FileResponse(place, media_type=kind, filename=filename, headers=AS_IT_IS)
@@ -124,9 +124,14 @@ def read_checkpoint(study_id: StudyId, trial_id: TrialId, parts: PartsOf) -> Fil
     return read_artifact(study_id, trial_id, CHECKPOINT, parts)
 
 
-def _why_none(parts: Parts, study_id: str, name: ArtifactName) -> str:
+def _why_none(parts: Parts, study_id: str, trial_id: str, name: ArtifactName) -> str:
     with parts.views.read(study_id) as view:
-        evaluation = view.study.evaluation
-    if name == CHECKPOINT:
-        return "it has not finished" if evaluation.checkpoints else "evaluation.checkpoints is off in this study"
-    return "evaluation.latent_map did not ask for it, or it has not finished"
+        evaluation, trial = view.study.evaluation, view.trials[trial_id]
+        state, reason = trial.state, trial.reason
+    if state is TrialState.FAILED:
+        return f"it failed: {reason}"
+    if name == LATENT_MAP:
+        return "evaluation.latent_map did not ask for it, or it has not finished"
+    if not evaluation.checkpoints:
+        return "evaluation.checkpoints is off in this study; run it again with it on"
+    return "it could not be kept, and its log says why" if state is TrialState.FINISHED else "it has not finished"

@@ -169,7 +169,8 @@ def test_a_latent_map_is_named_after_its_trial_and_refused_by_its_place(small: B
 
 
 @pytest.mark.parametrize(
-    ("checkpoints", "why"), [(True, "it has not finished"), (False, "evaluation.checkpoints is off in this study")]
+    ("checkpoints", "why"),
+    [(True, "it has not finished"), (False, "evaluation.checkpoints is off in this study; run it again with it on")],
 )
 def test_a_trial_without_weights_says_why(small: Bench, checkpoints: bool, why: str) -> None:
     study = small.submit(evaluation={"checkpoints": checkpoints})
