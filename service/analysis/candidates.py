@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from service.analysis.cost import Spent
-from service.analysis.fronts import Axis, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
-from service.analysis.intervals import mean_interval
+from service.analysis.fronts import Axis, Point, Trial, axis_for, hypervolume_by_seed, nondominated, points_of
 from service.analysis.place import Placed
 from service.contract.metrics import described
 from service.contract.wire.errors import Detail, InvalidInput
@@ -17,15 +18,25 @@ from service.views.view import View
 
 def candidates(view: View) -> list[Trial]:
     """Trials a front is made of: with reports, neither failed nor collapsed."""
-    return [
-        (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
-        for trial_id, trial in view.trials.items()
-        if trial.counts_for_front
-    ]
+    return view.memo(
+        "candidates",
+        lambda: [
+            (trial_id, trial.planned.arm, trial.planned.seed, trial.metrics)
+            for trial_id, trial in view.trials.items()
+            if trial.counts_for_front
+        ],
+    )
 
 
 def objectives(view: View) -> list[Axis]:
     return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+
+
+def points_on(view: View, axes: Sequence[Axis]) -> list[Point]:
+    """The candidates that have a place on these axes. Those of the objectives are kept: most readers ask for them."""
+    if list(axes) != objectives(view):
+        return points_of(candidates(view), axes)
+    return view.memo("points", lambda: points_of(candidates(view), axes))
 
 
 def choosing_axes(view: View) -> list[Axis]:
@@ -50,7 +61,7 @@ def front_ids(view: View) -> set[str]:
 
     def computed() -> set[str]:
         axes = objectives(view)
-        return {point.trial for point in nondominated(points_of(candidates(view), axes), axes)}
+        return {point.trial for point in nondominated(points_on(view, axes), axes)}
 
     return view.memo("front", computed)
 
@@ -72,24 +83,24 @@ def chosen_axes(view: View, x: str | None, y: str | None) -> tuple[Axis, Axis]:
 
 def mean_hypervolumes(view: View, axes: Sequence[Axis]) -> dict[str, float | None]:
     """Of each arm, the mean over seeds, as in the comparison; none before a seed has one."""
-    points, lost = points_of(candidates(view), axes), lost_seeds(view)
+    points, lost = points_on(view, axes), lost_seeds(view)
     means: dict[str, float | None] = {}
     for arm in view.study.arms:
         own = [point for point in points if point.arm == arm.name]
         volumes = hypervolume_by_seed(own, view.study.seeds, axes, [seed for name, seed in lost if name == arm.name])
-        means[arm.name] = mean_interval(list(volumes.values())).mean
+        means[arm.name] = float(np.mean(list(volumes.values()))) if volumes else None
     return means
 
 
 def placed(view: View, axes: Sequence[Axis]) -> list[Placed]:
     """Trials with what chooses them, what is claimed of them, and their settings."""
-    points = points_of(candidates(view), axes)
+    points = points_on(view, axes)
     return [Placed(point, point, view.trials[point.trial].planned.config) for point in points]
 
 
 def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:
     """What each arm's trials cost and brought, in the order in which they ended."""
-    points = {point.trial: point for point in points_of(candidates(view), axes)}
+    points = {point.trial: point for point in points_on(view, axes)}
     spent: dict[str, list[Spent]] = {arm.name: [] for arm in view.study.arms}
     for trial_id in view.ended:
         trial = view.trials[trial_id]
