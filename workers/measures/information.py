@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from workers.data.random_streams import Seeds
 from workers.data.split import Part
 from workers.measures import labels
 from workers.measures.coding import Code, Coding
@@ -52,8 +52,7 @@ def measure(
         code = problem.code(s)
         guess = torch.zeros(())
         cost = torch.zeros(())
-        for j in range(samples):
-            noise = _noise((xs.shape[1], problem.latent), seeds, f"{stream}/{j}/{start}")
+        for noise in _noise(part, rows, problem.latent, stream, samples):
             outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
             cost = cost + label.nats(outputs, ys).double() / samples
             guess = guess + label.guess(outputs) / samples
@@ -68,6 +67,22 @@ def measure(
 
 
 @torch.no_grad()
+def accuracy(model: Model, problem: Coding, part: Part, *, stream: str, samples: int) -> Tensor:
+    """That of `measure`, alone: [K]."""
+    label = labels.kind_of(part.labels[0])
+    hits = torch.zeros(part.seeds.members, device=part.seeds.device, dtype=torch.float64)
+    for start in range(0, len(part), ROWS):
+        rows = slice(start, start + ROWS)
+        xs, ys = part.block(rows)
+        code = problem.code(model.encode(xs))
+        guess = torch.zeros(())
+        for noise in _noise(part, rows, problem.latent, stream, samples):
+            guess = guess + label.guess(model.decode(torch.addcmul(code.mean, code.scale, noise))) / samples
+        hits += label.hits(guess, ys).sum(1)
+    return hits / len(part)
+
+
+@torch.no_grad()
 def codes(model: Model, problem: Coding, part: Part) -> Code:
     """The codes of a split of all members, a scale for each: [K, N, latent]."""
     blocks = [part.block(slice(start, start + ROWS))[0] for start in range(0, len(part), ROWS)]
@@ -76,5 +91,9 @@ def codes(model: Model, problem: Coding, part: Part) -> Code:
     return Code(mean, torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1))
 
 
-def _noise(shape: tuple[int, int], seeds: Seeds, stream: str) -> Tensor:
-    return seeds.spread(seeds.draw(stream, lambda g: torch.randn(shape, generator=g)))  # [K, B, latent]
+def _noise(part: Part, rows: slice, latent: int, stream: str, samples: int) -> Iterator[Tensor]:
+    """Of one latent sample after the other, [K, B, latent]."""
+    shape = (min(rows.stop, len(part)) - rows.start, latent)
+    for j in range(samples):
+        draws = part.seeds.draw(f"{stream}/{j}/{rows.start}", lambda g: torch.randn(shape, generator=g))
+        yield part.seeds.spread(draws)

@@ -55,7 +55,7 @@ class Classes:
         return outputs.mT.softmax(1).mT
 
     def hits(self, guess: Tensor, y: Tensor) -> Tensor:
-        return (guess.argmax(-1) == y).double()
+        return (guess.max(-1).indices == y).double()  # argmax says the same, many times slower on what `guess` returns
 
 
 class StandardNormal:
