@@ -93,7 +93,6 @@ def codes(model: Model, problem: Coding, part: Part) -> Code:
 
 def _noise(part: Part, rows: slice, latent: int, stream: str, samples: int) -> Iterator[Tensor]:
     """Of one latent sample after the other, [K, B, latent]."""
-    shape = (min(rows.stop, len(part)) - rows.start, latent)
+    count = min(rows.stop, len(part)) - rows.start
     for j in range(samples):
-        draws = part.seeds.draw(f"{stream}/{j}/{rows.start}", lambda g: torch.randn(shape, generator=g))
-        yield part.seeds.spread(draws)
+        yield part.seeds.spread(part.seeds.noise(f"{stream}/{j}/{rows.start}", count, latent))
