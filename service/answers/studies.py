@@ -69,7 +69,7 @@ def study_summary(view: View) -> StudySummary:
         started_at=view.started_at,
         ended_at=view.ended_at,
         reason=view.reason,
-        counts=counts_answer(view),
+        counts=view.memo("counts", lambda: counts_answer(view)),
         progress=progress(view),
         eta_seconds=eta_seconds(view),
         arms=view.memo("arms", lambda: _arms(view)),
