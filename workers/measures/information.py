@@ -50,12 +50,12 @@ def measure(
         xs, ys = part.block(rows)  # [K, B, …]
         s = model.encode(xs)
         code = problem.code(s)
-        guess = torch.zeros(())
-        cost = torch.zeros(())
+        guess = torch.zeros(())  # a sum: its largest part is that of the mean
+        cost = torch.zeros(ys.shape[:2], device=seeds.device, dtype=torch.float64)
         for noise in _noise(part, rows, problem.latent, stream, samples):
             outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
-            cost = cost + label.nats(outputs, ys).double() / samples
-            guess = guess + label.guess(outputs) / samples
+            cost.add_(label.nats(outputs, ys), alpha=1 / samples)
+            guess = guess + label.guess(outputs)
         prior, gain = problem.rate(s).double(), part.spread(surprise[:, rows]) - cost  # [K, B]
         rate = prior if marginal is None else marginal.nats(code)
         hits = label.hits(guess, ys)
@@ -77,7 +77,7 @@ def accuracy(model: Model, problem: Coding, part: Part, *, stream: str, samples:
         code = problem.code(model.encode(xs))
         guess = torch.zeros(())
         for noise in _noise(part, rows, problem.latent, stream, samples):
-            guess = guess + label.guess(model.decode(torch.addcmul(code.mean, code.scale, noise))) / samples
+            guess = guess + label.guess(model.decode(torch.addcmul(code.mean, code.scale, noise)))
         hits += label.hits(guess, ys).sum(1)
     return hits / len(part)
 
