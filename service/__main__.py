@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
-from fastapi import FastAPI
 
-from service.app import create_app
-from service.settings import Settings
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from service.settings import Settings
 
 
 class Server(uvicorn.Server):
@@ -24,17 +27,29 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+def _configured() -> tuple[FastAPI, Settings]:
+    """Imported here: what is imported stays, and to look for garbage among it would take an eighth of the start."""
+    gc.disable()
+    from service.app import create_app
+    from service.settings import Settings
+
+    gc.freeze()
+    gc.enable()
+    settings = Settings()
+    return create_app(settings), settings
+
+
 def fresh_app() -> FastAPI:
     """What `make serve` builds anew when the code changes."""
-    return create_app(Settings())
+    return _configured()[0]
 
 
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    settings = Settings()
+    app, settings = _configured()
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         access_log=False,

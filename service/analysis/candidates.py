@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from service.analysis.amounts import Settings
 from service.analysis.cost import Spent
 from service.analysis.fronts import (
@@ -16,7 +18,6 @@ from service.analysis.fronts import (
     nondominated,
     points_of,
 )
-from service.analysis.intervals import mean_interval
 from service.analysis.place import Placed
 from service.contract.metrics import described
 from service.contract.study.outcomes import collapsed
@@ -58,6 +59,13 @@ def objectives(view: View) -> list[Axis]:
     return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
 
 
+def points_on(view: View, axes: Sequence[Axis]) -> list[Point]:
+    """The candidates that have a place on these axes. Those of the objectives are kept: most readers ask for them."""
+    if list(axes) != objectives(view):
+        return points_of(candidates(view), axes)
+    return view.memo("points", lambda: points_of(candidates(view), axes))
+
+
 def choosing_axes(view: View) -> list[Axis]:
     """The objectives as what chooses sees them: on the validation split where that chooses."""
     axes = objectives(view)
@@ -80,7 +88,7 @@ def front_keys(view: View) -> set[Key]:
 
     def computed() -> set[Key]:
         axes = objectives(view)
-        return {point.key for point in nondominated(points_of(candidates(view), axes), axes)}
+        return {point.key for point in nondominated(points_on(view, axes), axes)}
 
     return view.memo("points on the front", computed)
 
@@ -107,25 +115,24 @@ def chosen_axes(view: View, x: str | None, y: str | None) -> tuple[Axis, Axis]:
 
 def mean_hypervolumes(view: View, axes: Sequence[Axis]) -> dict[str, float | None]:
     """Of each arm, the mean over seeds, as in the comparison; none before a seed has one."""
-    points, lost = points_of(candidates(view), axes), lost_seeds(view)
+    points, lost = points_on(view, axes), lost_seeds(view)
     means: dict[str, float | None] = {}
     for arm in view.study.arms:
         own = [point for point in points if point.arm == arm.name]
         volumes = hypervolume_by_seed(own, view.study.seeds, axes, [seed for name, seed in lost if name == arm.name])
-        means[arm.name] = mean_interval(list(volumes.values())).mean
+        means[arm.name] = float(np.mean(list(volumes.values()))) if volumes else None
     return means
 
 
 def placed(view: View, axes: Sequence[Axis]) -> list[Placed]:
     """Trials with what chooses them, what is claimed of them, and their settings."""
-    points = points_of(candidates(view), axes)
-    return [Placed(point, point, settings_of(view, point)) for point in points]
+    return [Placed(point, point, settings_of(view, point)) for point in points_on(view, axes)]
 
 
 def spent_by_arm(view: View, axes: Sequence[Axis]) -> dict[str, list[Spent]]:
     """What each arm's trials cost and brought, in the order in which they ended."""
     points: dict[str, list[Point]] = {}
-    for point in points_of(candidates(view), axes):
+    for point in points_on(view, axes):
         points.setdefault(point.trial, []).append(point)
     spent: dict[str, list[Spent]] = {arm.name: [] for arm in view.study.arms}
     for trial_id in view.ended:

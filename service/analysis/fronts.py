@@ -68,12 +68,12 @@ def axis_for(study: Study, metric: str) -> Axis:
 
 def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
     """Those that have a finite value on every axis, and one to be chosen by."""
-    points = []
+    points, shown = [], [axis.metric for axis in axes]
+    choosing = [(axis.chosen_by or axis.metric, axis.metric) for axis in axes]
     for trial, arm, seed, metrics, where in trials:
-        values = _finite([metrics.get(axis.metric) for axis in axes])
+        values = _finite([metrics.get(name) for name in shown])
         # A log from before a split was held out has no such metric: its trials are chosen by what they show.
-        choosing = [metrics.get(axis.chosen_by or axis.metric, metrics.get(axis.metric)) for axis in axes]
-        judged = _finite(choosing)
+        judged = values and _finite([metrics.get(name, metrics[other]) for name, other in choosing])
         if values is not None and judged is not None:
             points.append(Point(trial, arm, seed, values, None if judged == values else judged, where))
     return points
@@ -81,8 +81,8 @@ def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
 
 def _finite(values: Sequence[float | None]) -> tuple[float, ...] | None:
     """All of them as floats; none if one is missing or no number."""
-    known = tuple(float(value) for value in values if value is not None and math.isfinite(value))
-    return known if len(known) == len(values) else None
+    known = [float(value) for value in values if value is not None and math.isfinite(value)]
+    return tuple(known) if len(known) == len(values) else None
 
 
 def turned(points: Sequence[Point], axes: Sequence[Axis]) -> np.ndarray[Any, Any]:

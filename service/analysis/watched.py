@@ -39,7 +39,8 @@ def angles_of(view: View, arm: Arm) -> Angles | None:
     def cosine(metric: str) -> BySeed:
         return read(lambda trial: trial.path(metric))
 
-    if mean is None or not (of_all := cosine(mean)):
+    # Most studies watch nothing: one look at the last metrics spares reading every report.
+    if mean is None or not any(mean in trial.metrics for trial in trials) or not (of_all := cosine(mean)):
         return None
     pairs = {pair: cosine(COSINE.of(*pair)) for pair in watched_pairs(terms)}
     ratio = read(lambda trial: log_ratio(trial, terms[1], terms[0])) if len(terms) == 2 else {}

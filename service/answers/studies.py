@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from service.analysis import Point, hypervolume, nondominated, points_of
-from service.analysis.candidates import candidates, chosen_axes, mean_hypervolumes, objectives
+from service.analysis import Point, hypervolume, nondominated
+from service.analysis.candidates import chosen_axes, mean_hypervolumes, objectives, points_on
 from service.contract.metrics import described
 from service.contract.wire.answers.figures import OfferedFigure
 from service.contract.wire.answers.front import ArmFront, FrontAnswer, FrontPoint
@@ -30,7 +30,7 @@ def spark(view: View) -> list[float]:
     """Hypervolume of all arms and seeds together after more and more trials have finished, a few steps of it."""
     axes = objectives(view)
     by_trial: dict[str, list[Point]] = {}
-    for point in points_of(candidates(view), axes):
+    for point in points_on(view, axes):
         by_trial.setdefault(point.trial, []).append(point)
     trials = [by_trial[trial] for trial in view.ended if trial in by_trial]
     steps = sorted({round(len(trials) * i / SPARK_STEPS) for i in range(SPARK_STEPS + 1)})
@@ -71,7 +71,7 @@ def study_summary(view: View) -> StudySummary:
         started_at=view.started_at,
         ended_at=view.ended_at,
         reason=view.reason,
-        counts=counts_answer(view),
+        counts=view.memo("counts", lambda: counts_answer(view)),
         progress=progress(view),
         eta_seconds=eta_seconds(view),
         arms=view.memo("arms", lambda: _arms(view)),
@@ -101,7 +101,7 @@ def _point(view: View, point: Point) -> FrontPoint:
 
 def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
     axes = chosen_axes(view, x, y)
-    points = points_of(candidates(view), axes)
+    points = points_on(view, axes)
     by_arm = {arm.name: [point for point in points if point.arm == arm.name] for arm in view.study.arms}
     fronts = {name: nondominated(own, axes) for name, own in by_arm.items()}
     # A point on the front of all is also on its arm's own: it is made once and serves both.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from service.analysis import Axis, points_of
+from service.analysis import Axis
 from service.analysis.attainment import Place, worst_corner
-from service.analysis.candidates import candidates, chosen_axes
+from service.analysis.candidates import chosen_axes, points_on
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
@@ -33,7 +33,7 @@ class AttainmentData(NamedTuple):
 
 def attainment_data(view: View, x: str | None, y: str | None) -> AttainmentData:
     axes = chosen_axes(view, x, y)
-    points = points_of(candidates(view), axes)
+    points = points_on(view, axes)
     worst = worst_corner(points, axes) if points else (0.0, 0.0)
     arms = [arm_attainment(arm.name, sets_of(view, points, arm.name), axes, worst) for arm in view.study.arms]
     return AttainmentData(axes, arms, worst)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from service.analysis import Axis, points_of
+from service.analysis import Axis
 from service.analysis.attainment import Place, Rectangle, difference, worst_corner
-from service.analysis.candidates import candidates, chosen_axes
+from service.analysis.candidates import chosen_axes, points_on
 from service.contract.methods.weightings import BY_HAND, REFERENCES
 from service.contract.study.expansion import count_trials
 from service.contract.study.study import Study
@@ -48,7 +48,7 @@ def default_arms(study: Study) -> tuple[str, str]:
 def difference_data(view: View, x: str | None, y: str | None, arms: Sequence[str]) -> DifferenceData:
     axes = chosen_axes(view, x, y)
     chosen = chosen_arms(view, arms, default_arms(view.study))
-    points = points_of(candidates(view), axes)
+    points = points_on(view, axes)
     first, second = (sets_of(view, points, arm) for arm in chosen)
     seeds = sorted(set(first) & set(second))
     first, second = ({seed: own[seed] for seed in seeds} for own in (first, second))

@@ -62,7 +62,8 @@ class Views:
 
     def _begun(self, study_id: str) -> _Entry:
         """A view with nothing folded in yet; what was not used for longest makes room for it."""
-        begun = _Entry(threading.RLock(), StudyView(self._store.study(study_id)))
+        with _uncollected():
+            begun = _Entry(threading.RLock(), StudyView(self._store.study(study_id)))
         with self._lock:
             entry = self._entries.setdefault(study_id, begun)
             while len(self._entries) > self._most:

@@ -51,8 +51,9 @@ def answers(content: Fragment, json: type | None = None) -> dict[int | str, Frag
 
 
 def refuses(*kinds: type[ParetoscopeError]) -> dict[int | str, Fragment]:
-    """`responses` of a route that can raise these."""
-    return {kind.status: {"description": kind.__doc__, "model": ErrorAnswer} for kind in kinds}
+    """`responses` of a route that can raise these. As a model it would be built for each route and status."""
+    content = {"application/json": ref(ErrorAnswer)}
+    return {kind.status: {"description": kind.__doc__, "content": content} for kind in kinds}
 
 
 class Route(APIRoute):

@@ -15,6 +15,9 @@ def generator(seed: int, stream: str) -> torch.Generator:
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
+KEPT = 16 * 2**20  # numbers that a cohort keeps of what it draws in every epoch: 64 MB
+
+
 class Seeds:
     """The seeds of a cohort's members. Equal seeds share every draw (common random numbers)."""
 
@@ -23,11 +26,24 @@ class Seeds:
         self.members = len(seeds)
         self.device = device
         self._of_member = torch.tensor([self.distinct.index(s) for s in seeds], device=device)  # [K]
+        self._kept: dict[tuple[str, tuple[int, ...]], Tensor] = {}
+        self._room = KEPT
 
     def draw(self, stream: str, one: Callable[[torch.Generator], Tensor]) -> Tensor:
         """`one` drawn once per distinct seed: [S, …]."""
         draws = [one(generator(seed, stream)) for seed in self.distinct]
         return torch.stack(draws).to(self.device)
+
+    def noise(self, stream: str, *shape: int) -> Tensor:
+        """Standard normal [S, …] of a stream that is read in every epoch: kept, as long as there is room."""
+        known = self._kept.get((stream, shape))
+        if known is not None:
+            return known
+        drawn = self.draw(stream, lambda g: torch.randn(shape, generator=g))
+        if drawn.numel() <= self._room:
+            self._kept[stream, shape] = drawn
+            self._room -= drawn.numel()
+        return drawn
 
     def spread(self, draws: Tensor) -> Tensor:
         """[S, …] → [K, …], without a copy where none is needed."""

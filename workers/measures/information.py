@@ -51,11 +51,11 @@ def measure(
         xs, ys = part.block(rows)  # [K, B, …]
         s = model.encode(xs)
         code = problem.code(s)
-        guess = torch.zeros(())
-        cost = torch.zeros(())
+        guess = torch.zeros(())  # a sum: its largest part is that of the mean
+        cost = torch.zeros(ys.shape[:2], device=seeds.device, dtype=torch.float64)
         for outputs in decoded(model, code, seeds, stream=stream, start=start, samples=samples):
-            cost = cost + label.nats(outputs, ys).double() / samples
-            guess = guess + label.guess(outputs) / samples
+            cost.add_(label.nats(outputs, ys), alpha=1 / samples)
+            guess = guess + label.guess(outputs)
         prior, gain = problem.rate(s).double(), part.spread(surprise[:, rows]) - cost  # [K, B]
         rate = prior if marginal is None else marginal.nats(code)
         hits = label.hits(guess, ys)
@@ -72,8 +72,24 @@ def decoded(
     """What the decoder makes of each sample of the codes of a block, whose first row is `start` of its split."""
     _, rows, latent = code.mean.shape
     for j in range(samples):
-        noise = seeds.spread(seeds.draw(f"{stream}/{j}/{start}", lambda g: torch.randn(rows, latent, generator=g)))
+        noise = seeds.spread(seeds.noise(f"{stream}/{j}/{start}", rows, latent))
         yield model.decode(torch.addcmul(code.mean, code.scale, noise.to(code.mean.dtype)))
+
+
+@torch.no_grad()
+def accuracy(model: Model, problem: Coding, part: Part, *, stream: str, samples: int) -> Tensor:
+    """That of `measure`, alone: [K]."""
+    label = labels.kind_of(part.labels[0])
+    hits = torch.zeros(part.seeds.members, device=part.seeds.device, dtype=torch.float64)
+    for start in range(0, len(part), ROWS):
+        rows = slice(start, start + ROWS)
+        xs, ys = part.block(rows)
+        code = problem.code(model.encode(xs))
+        guess = torch.zeros(())
+        for outputs in decoded(model, code, part.seeds, stream=stream, start=start, samples=samples):
+            guess = guess + label.guess(outputs)
+        hits += label.hits(guess, ys).sum(1)
+    return hits / len(part)
 
 
 @torch.no_grad()

@@ -25,11 +25,11 @@ class Label(Protocol):
         ...
 
     def guess(self, outputs: Tensor) -> Tensor:
-        """What is averaged over latent samples before `hits`."""
+        """What is added up over latent samples before `hits`."""
         ...
 
     def hits(self, guess: Tensor, y: Tensor) -> Tensor:
-        """1 where the averaged guess is right, 0 where not, NaN where that means nothing: [K, B]."""
+        """1 where the sum of guesses is right, 0 where not, NaN where that means nothing: [K, B]."""
         ...
 
 
@@ -55,7 +55,7 @@ class Classes:
         return outputs.mT.softmax(1).mT
 
     def hits(self, guess: Tensor, y: Tensor) -> Tensor:
-        return (guess.argmax(-1) == y).double()
+        return (guess.max(-1).indices == y).double()  # argmax says the same, many times slower on what `guess` returns
 
 
 class StandardNormal:

@@ -28,16 +28,20 @@ class Marginal(NamedTuple):
         KL(q ‖ N(m, V)) = ½(‖W(μ − m)‖² + Σ_d σ_d² (V⁻¹)_dd − L) − ln det W − Σ_d ln σ_d. Infinite or not a number for a
         code without noise.
         """
-        scale = code.scale.double().expand_as(code.mean)
-        return self.cross(code.mean.double(), scale.square()) - 0.5 * scale.shape[-1] - scale.log().sum(-1)
-
-    def cross(self, mean: Tensor, variance: Tensor) -> Tensor:
-        """The part of it that depends on r, from μ and σ²: the cross-entropy, but for ½L ln 2π."""
-        z, m = mean @ self.whitening.mT, self.centres @ self.whitening.mT  # Wμ [K, B, L], Wm [K, C, L]
-        near = torch.baddbmm((self.log_p - 0.5 * m.square().sum(-1))[:, None], z, m.mT)  # [K, B, C], but for ½‖Wμ‖²
+        z, scale = code.mean.double() @ self.whitening.mT, code.scale.double().expand_as(code.mean)  # Wμ, σ
         precision = self.whitening.square().sum(1)[:, :, None]  # (V⁻¹)_dd, [K, L, 1]
-        spread = z.square().sum(-1) + (variance @ precision)[..., 0]  # [K, B]
-        return 0.5 * spread + self.log_volume - near.logsumexp(-1)
+        spread = z.square().sum(-1) + (scale.square() @ precision)[..., 0] - scale.shape[-1]  # [K, B]
+        return 0.5 * spread + self.log_volume - self.near(z) - scale.log().sum(-1)
+
+    def near(self, z: Tensor) -> Tensor:
+        """ln Σ_c p_c exp(−½‖z − Wm_c‖²) + ½‖z‖² of z = Wμ: [K, B]."""
+        m = self.whitened_centres
+        return torch.baddbmm((self.log_p - 0.5 * m.square().sum(-1))[:, None], z, m.mT).logsumexp(-1)
+
+    @property
+    def whitened_centres(self) -> Tensor:
+        """Wm: [K, C, L]."""
+        return self.centres @ self.whitening.mT
 
     @property
     def log_volume(self) -> Tensor:
@@ -56,16 +60,18 @@ def fit(code: Code, y: Tensor) -> Marginal:
     belongs = functional.one_hot(group).double()  # [K, N, C]
     p = belongs.mean(1)[..., None]  # [K, C, 1]
     centres = belongs.mT @ mean / belongs.sum(1).clamp_min(1)[..., None]  # [K, C, L]
-    off = mean - belongs @ centres
-    variance = code.scale.double().square().expand_as(mean)
-    within = off.mT @ off / y.shape[1] + torch.diag_embed(variance.mean(1))  # [K, L, L]
+    off = torch.baddbmm(mean, belongs, centres, alpha=-1)
+    variance = code.scale.expand_as(mean).square().mean(1, dtype=mean.dtype)  # [K, L]
+    within = off.mT @ off / y.shape[1] + torch.diag_embed(variance)  # [K, L, L]
     middle = (p.mT @ centres).expand_as(centres)
     between = (p * (centres - middle)).mT @ (centres - middle)
     log_p = p[..., 0].log()
     many = Marginal(log_p, centres, _whitening(within))
     one = Marginal(log_p, middle, _whitening(within + between))
-    of_one = one.log_volume + 0.5 * mean.shape[-1]  # its mean cross-entropy, since it has these codes' moments
-    tighter = (many.cross(mean, variance).mean(1, keepdim=True) < of_one)[..., None]  # [K, 1, 1]
+    # Their mean cross-entropies, but for ½L: both have these codes' moments, so that the mean of ‖Wμ‖² is known.
+    of_many = many.log_volume + 0.5 * (p * many.whitened_centres.square()).sum((1, 2))[:, None]
+    of_many -= many.near(mean @ many.whitening.mT).mean(1, keepdim=True)  # [K, 1]
+    tighter = (of_many < one.log_volume)[..., None]  # [K, 1, 1]
     return Marginal(log_p, torch.where(tighter, centres, middle), torch.where(tighter, many.whitening, one.whitening))
 
 

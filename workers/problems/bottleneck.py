@@ -142,7 +142,7 @@ class Bottleneck:
     def _gap(self, model: Model, split: Split, samples: int, accuracy: list[float]) -> Columns:
         """Against the accuracy on as many training examples as there are test examples."""
         seen = split.train.some(split.some_training(len(split.test)))
-        train = information.measure(model, self, seen, stream="train", samples=samples).accuracy.tolist()
+        train = information.accuracy(model, self, seen, stream="train", samples=samples).tolist()
         return {TRAIN_ACCURACY: train, GAP: [own - test for own, test in zip(train, accuracy, strict=True)]}
 
 

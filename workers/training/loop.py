@@ -76,7 +76,8 @@ def train(
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         if alive:
             columns |= cohort.evaluate(evaluation, epoch, last)
-        points = cohort.curves(evaluation, epoch, last) if alive and _draws_curves(epoch, epochs, evaluation.every) else {}
+        drawn = alive and _draws_curves(epoch, epochs, evaluation.every)
+        points = cohort.curves(evaluation, epoch, last) if drawn else {}
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics: dict[str, Metrics] = {}

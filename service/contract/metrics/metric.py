@@ -90,12 +90,12 @@ class Family:
 
     def __init__(self, name: str, describe: Callable[..., Metric | None], subject: str = NAME) -> None:
         self.name = name
+        self._form = PLACE.sub("{}", name)
         self._describe, self._subject = describe, subject
 
     def of(self, *subjects: str) -> str:
         """The name of a member: `ROBUST.of("pgd")` is `robust_pgd`."""
-        given = iter(subjects)
-        return PLACE.sub(lambda _: next(given), self.name)
+        return self._form.format(*subjects)
 
     def metric(self, name: str) -> Metric | None:
         """The member of this name, if it is one."""

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -17,7 +17,6 @@ from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.weightings import Weighting
 from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.parts import Part, Parts, Values, parts_of
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.errors import Detail
 
@@ -115,18 +114,31 @@ def trial_id(arm: str, varied: Values, seed: int) -> str:
     return "t" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+class _Chosen(NamedTuple):
+    """A part of an arm at one point of its axes."""
+
+    value: Any  # the part, resolved
+    config: Config  # what a trial shows of it
+    varied: Config  # by which trials are told apart
+
+
+def _chosen(part: Part[Any], point: Values) -> _Chosen:
+    value = part.at(point)
+    return _Chosen(value, part.config(value, point), {f"{part.place}.{field}": each for field, each in point.items()})
+
+
 def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
-    parts = parts_of(study, arm)
-    for points in itertools.product(*(part.points() for part in parts)):
-        resolved = _at(parts, *points)
-        chosen: Iterable[tuple[Part[Any], Values, Strict]] = zip(parts, points, resolved, strict=True)
+    """Parts are resolved before they are combined: most have one point, which all trials share."""
+    for parts in itertools.product(
+        *([_chosen(part, point) for point in part.points()] for part in parts_of(study, arm))
+    ):
         config: Config = {}
         varied: Config = {}
-        for part, point, value in chosen:
-            config |= part.config(value, point)
-            varied |= {f"{part.place}.{field}": each for field, each in point.items()}
+        for part in parts:
+            config |= part.config
+            varied |= part.varied
         for seed in study.seeds:
-            yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, *resolved)
+            yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, *(p.value for p in parts))
 
 
 def _at(

@@ -9,6 +9,7 @@ from service.contract.metrics import ERROR, I_XZ, I_ZY, INFO, LOSS, VALIDATION
 
 COLLAPSED_BELOW_BITS = 0.05
 TRAINED_RATE = LOSS.of(INFO)  # in nats
+RATE, RELEVANCE, RELEVANCE_ERROR = ((VALIDATION.of(name), name) for name in (I_XZ, I_ZY, ERROR.of(I_ZY)))
 
 
 def collapsed(metrics: Mapping[str, float | None]) -> bool:
@@ -18,19 +19,19 @@ def collapsed(metrics: Mapping[str, float | None]) -> bool:
     0 by its own standard error, whatever the bounds on the rate still say. By the validation split where there is one,
     since what has collapsed is not chosen.
     """
-    bits, nats = _choosing(metrics, I_XZ), metrics.get(TRAINED_RATE)
+    bits, nats = _choosing(metrics, *RATE), metrics.get(TRAINED_RATE)
     if bits is None:
         return False
     return min(bits, inf if nats is None else nats / log(2)) < COLLAPSED_BELOW_BITS or _at_chance(metrics)
 
 
 def _at_chance(metrics: Mapping[str, float | None]) -> bool:
-    gained, error = _choosing(metrics, I_ZY), _choosing(metrics, ERROR.of(I_ZY))
+    gained, error = _choosing(metrics, *RELEVANCE), _choosing(metrics, *RELEVANCE_ERROR)
     return gained is not None and error is not None and gained <= error
 
 
-def _choosing(metrics: Mapping[str, float | None], name: str) -> float | None:
-    return metrics.get(VALIDATION.of(name), metrics.get(name))
+def _choosing(metrics: Mapping[str, float | None], held_out: str, name: str) -> float | None:
+    return metrics.get(held_out, metrics.get(name))
 
 
 def objective_values(metrics: Mapping[str, float | None], names: Sequence[str]) -> list[float] | None:

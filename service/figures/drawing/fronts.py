@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from service.analysis import Axis, Point, nondominated, points_of
-from service.analysis.candidates import candidates, chooser, chosen_axes, mean_hypervolumes, metric_axis
+from service.analysis import Axis, Point, nondominated
+from service.analysis.candidates import chooser, chosen_axes, mean_hypervolumes, metric_axis, points_on
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.wording.numbers import number, plural, setting
@@ -79,7 +79,7 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
     flat = chosen_axes(view, x, y)
     third = third_axis(view, flat, z)
     axes = (*flat, third) if third else flat
-    points = points_of(candidates(view), axes)
+    points = points_on(view, axes)
     by_arm: dict[str, list[Point]] = {arm.name: [] for arm in view.study.arms}
     for point in points:
         by_arm[point.arm].append(point)

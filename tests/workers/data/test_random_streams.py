@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from workers.data import random_streams
 from workers.data.random_streams import Seeds
 
 CPU = torch.device("cpu")
@@ -41,3 +42,15 @@ def test_equal_seeds_are_spread_without_a_copy() -> None:
     drawn = seeds.draw("x", normal)
     assert seeds.spread(drawn).data_ptr() == drawn.data_ptr()
     assert seeds.spread(drawn).shape == (3, 4)
+
+
+def test_noise_is_the_same_whether_it_was_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random_streams, "KEPT", 2 * 5 * 3)
+    seeds = Seeds([3, 1], torch.device("cpu"))
+    for _ in range(2):
+        for stream in ("first", "second"):
+            fresh = seeds.draw(stream, lambda g: torch.randn(5, 3, generator=g))
+            assert seeds.noise(stream, 5, 3).equal(fresh)
+    assert seeds.noise("first", 5, 3) is seeds.noise("first", 5, 3)
+    assert seeds.noise("second", 5, 3) is not seeds.noise("second", 5, 3), "there is no room for it"
+    assert seeds.noise("first", 4, 3).shape == (2, 4, 3)

@@ -188,3 +188,12 @@ def test_an_objective_needs_its_estimator() -> None:
     with pytest.raises(InvalidInput, match=r"needs its estimator in evaluation\.estimators") as refused:
         check_study({**body, "evaluation": {"estimators": ["pairwise-lower"]}})
     assert refused.value.details[0].path == "objectives[0].metric"
+
+
+def test_accuracy_alone_is_the_accuracy_among_the_measures() -> None:
+    problem, cohort = Problem(Bottleneck(), 4), Seeds([0, 5], CPU)
+    model = models.build(Mlp(widths=[5], latent=4), models.Sizes(6, 8, 4, 3, (1, 2, 3)), cohort)
+    part = part_of(torch.randn(information.ROWS + 7, 6), torch.arange(information.ROWS + 7) % 3, cohort)
+    alone = information.accuracy(model, problem, part, stream="test", samples=3)
+    assert alone.equal(information.measure(model, problem, part, stream="test", samples=3).accuracy)
+    assert alone.min() > 0
