@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -52,9 +53,7 @@ def measure(
         code = problem.code(s)
         guess = torch.zeros(())
         cost = torch.zeros(())
-        for j in range(samples):
-            noise = _noise((xs.shape[1], problem.latent), seeds, f"{stream}/{j}/{start}")
-            outputs = model.decode(torch.addcmul(code.mean, code.scale, noise))  # [K, B, outputs]
+        for outputs in decoded(model, code, seeds, stream=stream, start=start, samples=samples):
             cost = cost + label.nats(outputs, ys).double() / samples
             guess = guess + label.guess(outputs) / samples
         prior, gain = problem.rate(s).double(), part.spread(surprise[:, rows]) - cost  # [K, B]
@@ -67,6 +66,16 @@ def measure(
     return Measured(*means[:4], *errors.sqrt())
 
 
+def decoded(
+    model: Model, code: Code, seeds: Seeds, *, stream: str, start: int, samples: int
+) -> Iterator[Tensor]:  # [K, B, outputs] each
+    """What the decoder makes of each sample of the codes of a block, whose first row is `start` of its split."""
+    _, rows, latent = code.mean.shape
+    for j in range(samples):
+        noise = seeds.spread(seeds.draw(f"{stream}/{j}/{start}", lambda g: torch.randn(rows, latent, generator=g)))
+        yield model.decode(torch.addcmul(code.mean, code.scale, noise.to(code.mean.dtype)))
+
+
 @torch.no_grad()
 def codes(model: Model, problem: Coding, part: Part) -> Code:
     """The codes of a split of all members, a scale for each: [K, N, latent]."""
@@ -74,7 +83,3 @@ def codes(model: Model, problem: Coding, part: Part) -> Code:
     parts = [problem.code(model.encode(x)) for x in blocks]
     mean = torch.cat([code.mean for code in parts], dim=1)
     return Code(mean, torch.cat([code.scale.expand_as(code.mean) for code in parts], dim=1))
-
-
-def _noise(shape: tuple[int, int], seeds: Seeds, stream: str) -> Tensor:
-    return seeds.spread(seeds.draw(stream, lambda g: torch.randn(shape, generator=g)))  # [K, B, latent]

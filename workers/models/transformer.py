@@ -51,7 +51,7 @@ class Transformer:
         table, *leaves = self.encoder.leaves[: self._weights]
         steps, there = self._sequences(x, table)
         members, batch, length, width = steps.shape
-        y = (steps + self._positions).flatten(1, 2)  # [K, B·T, width]
+        y = (steps + self._positions.to(steps)).flatten(1, 2)  # [K, B·T, width]
         mask = there.view(members * batch, 1, 1, length)
         for i in range(0, len(leaves) - 4, BLOCK):
             gain, shift, wq, bq, wo, bo, gain2, shift2, w1, b1, w2, b2 = leaves[i : i + BLOCK]

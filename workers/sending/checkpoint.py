@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from pydantic import TypeAdapter
+from safetensors.torch import load as unpacked
 from safetensors.torch import save
 from torch import Tensor
 
 from service.contract.methods.data import Data
+from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import Problem
+from service.contract.methods.weightings import Weighting
 from service.contract.study.expansion import PlannedTrial
 from workers.models import Model
+
+
+class Inputs(NamedTuple):
+    """What a model reads: channels, height and width of an image (else 1, 1, features), words of a text's language."""
+
+    shape: tuple[int, int, int]
+    vocabulary: int = 0
+
+
+class Said(NamedTuple):
+    """What the metadata of a checkpoint say about the model."""
+
+    trial: str
+    seed: int
+    terms: tuple[str, ...]
+    inputs: Inputs
+    samples: int
+    model: ModelSpec
+    problem: Problem
+    weighting: Weighting
 
 
 def tensors_of(model: Model) -> dict[str, Tensor]:
@@ -23,8 +49,13 @@ def packed(tensors: Mapping[str, Tensor], member: int, metadata: dict[str, str])
     return save({name: tensor[member] for name, tensor in tensors.items()}, metadata)
 
 
-def metadata_of(study: str, trial: PlannedTrial, data: Data, terms: tuple[str, ...]) -> dict[str, str]:
-    """Texts, as the format wants them; the parts of the study as JSON, `terms` name the heads in their order."""
+def metadata_of(
+    study: str, trial: PlannedTrial, data: Data, terms: tuple[str, ...], inputs: Inputs, samples: int
+) -> dict[str, str]:
+    """Texts, as the format wants them; the parts of the study as JSON, `terms` name the heads in their order.
+
+    `samples` are the latent samples behind the accuracy that was reported.
+    """
     parts = {"data": data, "model": trial.model, "problem": trial.problem, "weighting": trial.weighting}
     return {
         "format": "pt",
@@ -33,10 +64,35 @@ def metadata_of(study: str, trial: PlannedTrial, data: Data, terms: tuple[str, .
         "arm": trial.arm,
         "seed": str(trial.seed),
         "terms": json.dumps(terms, ensure_ascii=False),
+        "shape": json.dumps(inputs.shape),
+        "vocabulary": str(inputs.vocabulary),
+        "samples": str(samples),
         "config": json.dumps(trial.config, ensure_ascii=False),
         **{name: part.model_dump_json(by_alias=True) for name, part in parts.items()},
         "training": trial.training.model_dump_json(by_alias=True),
     }
+
+
+def opened(content: bytes) -> tuple[Said, dict[str, Tensor]]:
+    """A file's content: what it is of, and its tensors by name."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])  # its length comes first
+    said: dict[str, str] = header.get("__metadata__", {})
+    if "shape" not in said:
+        raise ValueError(
+            "this checkpoint does not say which inputs it takes: it was written by an older version, or by another "
+            "program; run the study again"
+        )
+    channels, height, width = json.loads(said["shape"])
+    return Said(
+        said["trial"],
+        int(said["seed"]),
+        tuple(json.loads(said["terms"])),
+        Inputs((channels, height, width), int(said["vocabulary"])),
+        int(said["samples"]),
+        TypeAdapter[ModelSpec](ModelSpec).validate_json(said["model"]),
+        TypeAdapter[Problem](Problem).validate_json(said["problem"]),
+        TypeAdapter[Weighting](Weighting).validate_json(said["weighting"]),
+    ), unpacked(content)
 
 
 def load(model: Model, member: int, tensors: Mapping[str, Tensor]) -> None:

@@ -39,11 +39,12 @@ def keep(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, upload
 def _checkpoints(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> list[int]:
     """Bytes of each that the service has now."""
     tensors = checkpoint.tensors_of(cohort.model)
+    data, samples = cohort.split.data, plan.evaluation.samples
+    inputs = checkpoint.Inputs(data.shape, data.vocabulary)
     sent = []
     for k, trial in trained.items():
-        content = checkpoint.packed(
-            tensors, k, checkpoint.metadata_of(plan.study_id, trial, plan.data, cohort.problem.terms)
-        )
+        said = checkpoint.metadata_of(plan.study_id, trial, plan.data, cohort.problem.terms, inputs, samples)
+        content = checkpoint.packed(tensors, k, said)
         if uploads.put(trial.id, "checkpoint.safetensors", content):
             sent.append(len(content))
     return sent

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -21,6 +22,21 @@ MANY = 2**16  # as many as there are examples
 def told_by(spec: Spec, by_beta: bool, terms: int) -> Told:
     """What a model must take in: β, or a preference for each term."""
     return Told(1 if by_beta else terms, spec.width, spec.modulates != "decoder", spec.modulates != "encoder")
+
+
+def at_beta(spec: Spec, beta: float) -> list[float]:
+    """What a model is told at a β."""
+    return [2 * spec.beta.share(beta) - 1]
+
+
+def at_preference(terms: Sequence[str], preference: Mapping[str, float]) -> list[float]:
+    """What a model is told at a preference, a share for each term."""
+    if preference.keys() != set(terms):
+        raise ValueError(f"preference must have a share of each of {', '.join(terms)}, got {', '.join(preference)}")
+    shares = [preference[term] for term in terms]
+    if not min(shares) >= 0 or not math.isclose(sum(shares), 1, abs_tol=1e-6):
+        raise ValueError(f"the shares of preference must be 0 or more and sum to 1, got {dict(preference)}")
+    return [2 * share - 1 for share in shares]
 
 
 class Conditional(Weighting):

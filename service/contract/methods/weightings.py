@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -119,6 +120,15 @@ class Betas(Keyed):
         scale: Scale = "log" if self.law == "log-uniform" else "linear"
         span = Span.model_validate({"from": self.from_, "to": self.to, "count": max(count, 3), "scale": scale})
         return span.values() if count > 2 else [span.values()[i] for i in ((1,) if count == 1 else (0, 2))]
+
+    def share(self, beta: float) -> float:
+        """Where a β lies in the range, from 0 to 1 on its law; ValueError where it lies outside."""
+        low, high = self.from_, self.to
+        if not low <= beta <= high:
+            raise ValueError(f"beta must lie in the range that was trained, {low:g} to {high:g}, got {beta:g}")
+        if self.law == "uniform":
+            return (beta - low) / (high - low)
+        return math.log(beta / low) / math.log(high / low)
 
 
 class Conditional(Strict):

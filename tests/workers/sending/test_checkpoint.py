@@ -137,14 +137,18 @@ def test_a_toy_vector_has_a_checkpoint_too(cohorts: Any) -> None:
 
 def test_the_metadata_say_what_the_weights_are_of(cohorts: Any) -> None:
     trial = cohorts.trial("t1", Fixed(beta=0.5), seed=7, epochs=3)._replace(config={"β": 1})
-    said = checkpoint.metadata_of("s1", trial, Digits(), ("pred", "info"))
-    assert {name: said[name] for name in ("format", "study", "trial", "arm", "seed", "config")} == {
+    said = checkpoint.metadata_of("s1", trial, Digits(), ("pred", "info"), checkpoint.Inputs((1, 8, 8)), 5)
+    plain = ("format", "study", "trial", "arm", "seed", "config", "shape", "vocabulary", "samples")
+    assert {name: said[name] for name in plain} == {
         "format": "pt",
         "study": "s1",
         "trial": "t1",
         "arm": "arm",
         "seed": "7",
         "config": '{"β": 1}',
+        "shape": "[1, 8, 8]",
+        "vocabulary": "0",
+        "samples": "5",
     }
     assert Training.model_validate_json(said["training"]) == trial.training != Training()
     assert Digits.model_validate_json(said["data"]) == Digits()

@@ -33,12 +33,12 @@ class Modulation:
         self._sizes, self._part = list(sizes), part
         widths = [FEATURES * told.numbers, told.width, 2 * sum(sizes)]
         self.stack = layers(widths, seeds, f"init/modulation/{part}")
-        self._leaves: Sequence[Tensor] = self.stack.leaves
         self._features: Tensor | None = None
 
-    def reads(self, leaves: Sequence[Tensor]) -> None:
-        """Its parameters have moved into another stack."""
-        self._leaves = leaves
+    @property
+    def _leaves(self) -> Sequence[Tensor]:
+        """The last ones of the stack that its parameters are in."""
+        return self.stack.leaves[-LEAVES:]
 
     def condition(self, t: Tensor) -> None:
         """What holds from now on: t [K, G, numbers], each for one of G equal shares of the examples."""
@@ -61,6 +61,5 @@ def joined(stack: Stack, modulation: Modulation | None) -> Stack:
     if modulation is None:
         return stack
     shapes = [tuple(leaf.shape[1:]) for each in (stack, modulation.stack) for leaf in each.leaves]
-    both = Stack(torch.cat([stack.flat, modulation.stack.flat], dim=1), shapes)
-    modulation.reads(both.leaves[-LEAVES:])
-    return both
+    modulation.stack = Stack(torch.cat([stack.flat, modulation.stack.flat], dim=1), shapes)
+    return modulation.stack
