@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -14,6 +14,8 @@ from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connect
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+
+    from workers.trained import Network
 
 ENDED = ("finished", "failed", "cancelled")
 
@@ -108,6 +110,18 @@ class Study:
     def checkpoint(self, trial_id: str) -> bytes:
         """A trial's trained weights: `safetensors.torch.load(study.checkpoint(trial_id))`."""
         return self._client.send("GET", f"{self._path}/trials/{trial_id}/checkpoint").content
+
+    def model(self, trial_id: str, beta: float | None = None, preference: Mapping[str, float] | None = None) -> Network:
+        """A trial's trained network, a torch.nn.Module: `model(x)` are logits, `model.predict(x)` probabilities.
+
+        A trial that was trained for every β, or every preference (a share of each task), takes one here, or with each
+        call: `model(x, beta=0.01)`.
+        """
+        try:
+            from workers.trained import load
+        except ImportError as error:
+            raise ClientError("model needs torch and safetensors: install them, or use checkpoint()") from error
+        return load(self.checkpoint(trial_id), beta, preference)
 
     def figure(self, name: str, **params: Parameter) -> go.Figure:
         """A Plotly figure for a notebook, by its name or by any beginning of it that fits one figure only."""

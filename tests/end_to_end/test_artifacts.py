@@ -20,6 +20,7 @@ from service.contract.study.parsing import check_study
 from service.contract.study.study import Evaluation
 from tests.planned import planned
 from tests.processes import Running
+from tests.test_docs import blocks
 from workers import data as datasets
 from workers.sending import checkpoint
 from workers.training.loop import Cohort
@@ -27,6 +28,7 @@ from workers.training.loop import Cohort
 pytestmark = pytest.mark.timeout(240)
 
 CPU = torch.device("cpu")
+README = Path(__file__).parents[2] / "README.md"
 ATTACKS = [{"name": "fgsm", "epsilon": 0.1}]
 
 
@@ -75,6 +77,43 @@ def test_the_weights_reproduce_the_accuracy_that_was_reported(finished: Study, t
         assert measured["accuracy"] != untrained["accuracy"]
 
 
+def accuracy(probabilities: torch.Tensor) -> float:
+    return (probabilities.argmax(1) == datasets.load(Digits()).y_test).double().mean().item()
+
+
+@pytest.fixture(scope="module")
+def images() -> torch.Tensor:
+    """The test split, as a user has it."""
+    return datasets.load(Digits()).x_test[:].view(-1, 1, 8, 8)
+
+
+def test_a_network_that_is_taken_home_has_the_accuracy_that_was_reported(finished: Study, images: torch.Tensor) -> None:
+    trials = finished.trials()
+    for trial in trials:
+        found = accuracy(finished.model(trial["id"]).predict(images))
+        assert found == pytest.approx(trial["metrics"]["accuracy"], abs=1e-6)
+    with pytest.raises(ValueError, match="has weighting mib, which trains a network for one trade-off"):
+        finished.model(trials[-1]["id"], beta=0.01)
+
+
+def test_a_network_for_every_beta_has_the_accuracy_of_ten_points(client: Client, images: torch.Tensor) -> None:
+    """And the README's lines about it run as they stand."""
+    arm = {"name": "all β", "weighting": {"name": "conditional", "points": 10}}
+    study = client.submit({**SPEC, "evaluation": {}, "seeds": [1], "arms": [arm]}).wait(timeout=150)
+    (trial,) = [trial["id"] for trial in study.trials()]
+    points = [event["points"] for event in study.events() if event["kind"] == "report" and event.get("points")][-1]
+    assert len(points) == 10
+    for point in points:
+        found = accuracy(study.model(trial, beta=point["where"]["beta"]).predict(images))
+        assert found == pytest.approx(point["metrics"]["accuracy"], abs=1e-6), point["where"]
+    (snippet,) = [block for block in blocks(README.read_text(), "python") if "study.model(" in block]
+    names: dict[str, Any] = {"study": study, "trial": trial, "images": images}
+    exec(snippet, names)
+    assert names["probabilities"].shape == names["logits"].shape == (359, 10) and names["logits"].requires_grad
+    with pytest.raises(ValueError, match=r"range that was trained, 0\.0001 to 1, got 2"):
+        study.model(trial, beta=2)
+
+
 def test_a_finished_trial_has_a_log_with_times_and_every_line_once(finished: Study) -> None:
     trials = finished.trials()
     assert len(trials) == 6
@@ -117,5 +156,5 @@ def test_a_cohort_that_cannot_train_leaves_its_traceback(client: Client) -> None
         lines = study.trial(trial["id"])["log"]
         assert trial["state"] == "failed" and "Traceback (most recent call last):" in lines
         assert json.dumps(trial["reason"])[1:40] in json.dumps(lines)
-        with pytest.raises(ClientError, match="has no checkpoint"):
-            study.checkpoint(trial["id"])
+        with pytest.raises(ClientError, match=r"has no checkpoint\.safetensors: it failed: .*nowhere"):
+            study.model(trial["id"])

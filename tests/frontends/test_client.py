@@ -81,6 +81,20 @@ def test_without_pandas_the_words_say_what_to_do(study: Study, monkeypatch: pyte
         study.trials_frame()
 
 
+def test_without_torch_the_words_say_what_to_do(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "workers"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ClientError, match="needs torch and safetensors: install them, or use checkpoint"):
+        study.model(study.trials()[0]["id"])
+
+
+def test_a_trial_without_weights_has_no_model(study: Study) -> None:
+    with pytest.raises(ClientError, match="could not be kept, and its log says why") as refused:
+        study.model(study.trials()[0]["id"])
+    assert refused.value.status == 404
+
+
 def test_report_and_methods_come_as_text(study: Study) -> None:
     assert study.report().startswith("<!doctype html>")
     assert "6 finished" in study.methods()["paragraph"]
