@@ -59,7 +59,12 @@ def trained(weighting: dict[str, Any], problem: dict[str, Any] | None = None, **
     def at_end(cohort: Cohort, alive: Mapping[int, PlannedTrial]) -> None:
         keep(cohort, alive, plan, uploads)  # type: ignore[arg-type]
 
-    *_, last = train(trials, study.data, study.evaluation, CPU, at_end=at_end)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # fixtures of a module are made before that of each test which says so
+    try:
+        *_, last = train(trials, study.data, study.evaluation, CPU, at_end=at_end)
+    finally:
+        torch.set_num_threads(threads)
     return Left(last, uploads.files)
 
 
