@@ -126,9 +126,9 @@ class Network(nn.Module):
         """Heads have as many outputs as their last biases in the checkpoint."""
         shape, vocabulary = self.said.inputs
         last = len(self.said.model.head)
-        alone = f"head.{last}.bias"
-        biases = [alone] if alone in tensors else [f"heads.{i}.{last}.bias" for i in range(len(self.said.terms))]
-        first, *others = (len(tensors[bias]) for bias in biases)
+        several = [f"heads.{i}.{last}.bias" for i in range(len(self.said.terms))]
+        biases = [tensors.get(name) for name in several]
+        first, *others = (len(bias) for bias in [b for b in biases if b is not None] or [tensors[f"head.{last}.bias"]])
         outputs, scalars = self._outputs()
         constants = len(tensors.get("head.constants", ()))
         told: Told | None = None
