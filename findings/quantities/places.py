@@ -9,8 +9,8 @@ from findings.wording import Said, mean, signed
 from service.analysis import Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import compared
-from service.analysis.place import Spread
 from service.analysis.place_words import STANDINGS
+from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import NONE, number, p_value, percent, percent_spread, setting
@@ -27,8 +27,8 @@ def _place(question: Question) -> ArmPlace:
 
 
 def _read(spread: Spread, question: Question) -> Said:
-    """By one reading of the front between its points where one is named, else what both agree on."""
-    reading = question.given.words[0] if question.given.words else "sure"
+    """By one reading of the front between its points where one is named, else by the one that decides."""
+    reading = question.given.words[0] if question.given.words else "told"
     return signed(getattr(spread, reading), question.seeds)
 
 
@@ -119,7 +119,7 @@ QUANTITIES = [
     Quantity(
         "distance(ARM; [step|line])",
         "signed, to the baseline's front, in units of the objectives' ranges; "
-        "by its step or its line if named, else what both agree on",
+        "by its step or its line if named, else by the one that decides, 0 between them",
         distance,
         lambda q: f"distance to {compared(q.view).baseline}’s front",
     ),

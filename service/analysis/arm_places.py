@@ -32,7 +32,7 @@ class ArmPlace(NamedTuple):
     exact: ExactPlace | None  # where the exact front is known
     indicators: Indicators
     draws_front: bool  # more than one configuration
-    test: Paired  # of the distance, against 0
+    test: Paired  # of the reading of the distance that decides, against 0
     p_adjusted: float | None  # over all arms of the study
     whole: bool  # all trials of it and of the baseline have ended
 
@@ -42,15 +42,16 @@ class ArmPlace(NamedTuple):
 
         Without a test the mean decides, and the words say so.
         """
-        mean, half, *_ = self.place.distance.sure
-        if mean is None or (self.place.beyond or 0.0) > 1 / 2:
+        distance = self.place.distance
+        mean = distance.told.mean
+        if mean is None:
             return "beyond" if self.place.beyond else None
-        near = abs(mean) <= TOLERANCE
-        if abs(mean) + (half or 0.0) <= TOLERANCE:  # all of the interval, not its middle alone
-            return "on"
-        if self.p_adjusted is not None and (near or self.p_adjusted >= LEVEL):
+        if abs(mean) <= TOLERANCE:
+            off = distance.off(by_mean=self.p_adjusted is None)  # where tested, by all of the interval
+            return "on" if off <= TOLERANCE else "open"
+        if self.p_adjusted is not None and self.p_adjusted >= LEVEL:
             return "open"
-        return "on" if near else "above" if mean > 0 else "below"
+        return "above" if mean > 0 else "below"
 
 
 class ExactFront(NamedTuple):
@@ -61,8 +62,17 @@ class ExactFront(NamedTuple):
 
 
 def _tested(place: Place, whole: bool) -> Paired:
-    """Hypervolume's own test is paired by seed; a distance is one already, so it is held against 0."""
-    test = paired(place.by_seed, dict.fromkeys(place.by_seed, 0.0))
+    """Hypervolume's own test is paired by seed; a distance is one already, so it is held against 0.
+
+    Better is tested by the line, worse by the step: p = min(1, 2·min(p(line > 0), p(step < 0))). As the line promises
+    no more than the step, one of them is beyond 1/2, and this is the two-sided test of the other; between them it is 1.
+    """
+    decides = place.distance.decides
+    values = {seed: each.step if decides == "step" else each.line for seed, each in place.by_seed.items()}
+    test = paired(values, dict.fromkeys(values, 0.0))
+    if decides is None:
+        varies = place.distance.step.half_width or place.distance.line.half_width
+        test = test._replace(p_value=1.0 if varies else None, effect_size=None)
     return test if whole else test._replace(p_value=None, effect_size=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from service.analysis import readings
 from service.analysis.amounts import Settings, is_log, mean_of, numbers_of
 from service.analysis.fronts import Axis, Point, nondominated, turned
-from service.analysis.intervals import Interval, mean_interval
+from service.analysis.intervals import Interval
 from service.analysis.readings import Array, Reading
+from service.analysis.spread import NOTHING, Spread, seeds_mean, spread_of
 
-ROUNDING = 1e-9  # relative; seeds that differ by less do not differ
-PARTS: tuple[Callable[[Reading], float], ...] = (lambda r: r.sure, lambda r: r.step, lambda r: r.line)
+MOST = 1 / 2  # of an arm's front: if more is beyond the reach of the other, how good it is is not known
 
 
 class Placed(NamedTuple):
@@ -25,19 +25,11 @@ class Placed(NamedTuple):
     settings: Settings
 
 
-class Spread(NamedTuple):
-    """What is measured against a front, over seeds: what both readings agree on, then each."""
-
-    sure: Interval
-    step: Interval
-    line: Interval
-
-
 class Place(NamedTuple):
     """An arm against a front, over the seeds that both have. Above 0 is better than the front, below it worse."""
 
-    distance: Spread  # in units of the objectives' ranges
-    by_seed: dict[int, float]  # what both readings of the distance agree on
+    distance: Spread  # in units of the objectives' ranges; nothing where most of it is beyond the front's reach
+    by_seed: dict[int, Reading]  # of the distance, mean over the arm's front
     matched: dict[str, Spread]  # in the metric's unit, at the same value of the other objective
     dominated: float | None  # share of the arm's front
     beyond: float | None  # share of it that the other front does not reach
@@ -48,7 +40,7 @@ class Place(NamedTuple):
 class SeedPlace(NamedTuple):
     """The same in one seed: of each trial of the arm's front."""
 
-    distances: list[Reading]
+    distances: list[Reading]  # of those within the front's reach; of all where none is
     matched: list[list[Reading]]  # by axis
     dominated: float
     beyond: float
@@ -106,11 +98,10 @@ def units_of(
 def place_in_seed(own: Array, front: Array, along: SettingsAlong, units: Array) -> SeedPlace:
     """Points [N, 2] against a front [F, 2] in its order."""
     scaled, z = front / units, own / units
-    measured = [readings.distance(scaled, point) for point in z]
-    known = [point for point, reading in zip(z, measured, strict=True) if reading is not None]
+    known = [point for point in z if not readings.is_beyond(scaled, point)]
     matched = [[g for point in own if (g := readings.gap(front, point, axis)) is not None] for axis in (0, 1)]
     return SeedPlace(
-        distances=[reading for reading in measured if reading is not None],
+        distances=[readings.distance(scaled, point) for point in known or z],
         matched=matched,
         dominated=_dominated(own, front),
         beyond=1 - len(known) / len(own),
@@ -122,10 +113,9 @@ def _dominated(own: Array, front: Array) -> float:
     return float(np.mean([readings.is_dominated(front, point) for point in own]))
 
 
-def _spread(by_seed: Sequence[Sequence[Reading]]) -> Spread:
-    """Means over the trials of each seed, then over seeds."""
-    sure, step, line = ([[part(r) for r in seed] for seed in by_seed] for part in PARTS)
-    return Spread(_mean_over_seeds(sure), _mean_over_seeds(step), _mean_over_seeds(line))
+def _mean(each: Sequence[Reading]) -> Reading:
+    step, line = np.mean(each, axis=0)
+    return Reading(float(step), float(line))
 
 
 def _mean_numbers(numbers: Sequence[Mapping[str, float]], log: Collection[str]) -> dict[str, float]:
@@ -159,12 +149,15 @@ def place_of(
         along = SettingsAlong([_mean_numbers(group, log) for group in numbered], log)
         seeds[seed] = place_in_seed(matrix(own[seed], axes), front, along, units)
     known = list(seeds.values())
+    beyond = float(np.mean([seed.beyond for seed in known])) if known else None
+    by_seed = {} if (beyond or 0.0) > MOST else {seed: _mean(own.distances) for seed, own in seeds.items()}
+    gaps = [[_mean(seed.matched[i]) for seed in known if seed.matched[i]] for i in (0, 1)]
     return Place(
-        distance=_spread([seed.distances for seed in known]),
-        by_seed={seed: float(np.mean([r.sure for r in p.distances])) for seed, p in seeds.items() if p.distances},
-        matched={axis.metric: _spread([seed.matched[i] for seed in known]) for i, axis in enumerate(axes)},
+        distance=spread_of(list(by_seed.values()), [seeds[seed].beyond == 1 for seed in by_seed]),
+        by_seed=by_seed,
+        matched={axis.metric: spread_of(own) for axis, own in zip(axes, gaps, strict=True)},
         dominated=float(np.mean([seed.dominated for seed in known])) if known else None,
-        beyond=float(np.mean([seed.beyond for seed in known])) if known else None,
+        beyond=beyond,
         amounts_to=_mean_numbers([each for seed in known for each in seed.amounts], log),
         seeds=len(known),
     )
@@ -184,8 +177,10 @@ def exact_place_of(
     """Against a curve [P, 2] on which less is better, each seed's mean over its trials."""
     front = curve[readings.front_order(curve)]
     points = [matrix(trials, axes) for trials in own.values()]
+    scaled = front / units
     lines = [
-        [d.line for z in seed if (d := readings.distance(front / units, z / units)) is not None] for seed in points
+        [readings.distance(scaled, z / units).line for z in seed if not readings.is_beyond(scaled, z / units)]
+        for seed in points
     ]
     gaps = [
         [[g for z in seed if (g := readings.gap_to_curve(front, z, axis)) is not None] for seed in points]
@@ -196,10 +191,7 @@ def exact_place_of(
 
 
 def _mean_over_seeds(by_seed: Sequence[Sequence[float]]) -> Interval:
-    means = [float(np.mean(seed)) for seed in by_seed if seed]
-    same = len(means) > 1 and np.ptp(means) <= ROUNDING * np.max(np.abs(means))
-    return mean_interval(means[:1] * len(means) if same else means)
+    return seeds_mean([float(np.mean(seed)) for seed in by_seed if seed])
 
 
-NONE = Interval(None, None, 0)
-NOWHERE = Place(Spread(NONE, NONE, NONE), {}, {}, None, None, {}, 0)
+NOWHERE = Place(NOTHING, {}, {}, None, None, {}, 0)

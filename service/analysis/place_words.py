@@ -10,7 +10,7 @@ from service.analysis.comparison import Pair
 from service.analysis.cost import CostCurve, bought
 from service.analysis.fronts import Axis
 from service.analysis.intervals import Interval
-from service.analysis.place import Spread
+from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import duration, p_value, percent, plural, setting, spread, whole
@@ -65,7 +65,7 @@ def _compared(axis: Axis, gap: Interval) -> str:
 def _matched(axes: Sequence[Axis], matched: dict[str, Spread]) -> tuple[Axis, Axis, Spread] | None:
     """The objective that is told, the last that is known at a matched value of the other, which comes second."""
     known = [(axes[i], axes[1 - i], matched[axes[i].metric]) for i in (1, 0) if axes[i].metric in matched]
-    return next((each for each in known if each[2].sure.seeds), None)
+    return next((each for each in known if each[2].line.seeds), None)
 
 
 def _marks(curves: bool) -> str:
@@ -86,18 +86,32 @@ def _gap_words(rival: Rival, axes: Sequence[Axis]) -> str:
     return f"at the same {described(other.metric).label} it has {said}"
 
 
-def test_of_distance(place: ArmPlace, tests: int) -> str:
-    """`distance −0.12 ± 0.03 of the ranges, t-test over 5 seeds, p = 0.004`; what is missing says why."""
-    sure = place.place.distance.sure
-    far = f"distance {spread(sure.mean, sure.half_width)} of the objectives’ ranges, " if sure.mean else ""
-    of = f" of {place.place.seeds}" if sure.seeds < place.place.seeds else ""
-    seeds = "one seed" if sure.seeds == place.place.seeds == 1 else f"{sure.seeds}{of} seeds"
+def _far(rival: Rival) -> str:
+    """`distance to its steps −0.12 ± 0.03 of the objectives’ ranges, `; nothing where it is 0 in every seed."""
+    distance = rival.place.place.distance
+    told = distance.told
+    if not told.mean and not told.half_width and told.low == told.high:
+        return ""
+    to = f" to its {distance.decides}s" if distance.decides and rival.baseline.draws_front else ""
+    return f"distance{to} {spread(told.mean, told.half_width)} of the objectives’ ranges, "
+
+
+def test_of_distance(rival: Rival, tests: int) -> str:
+    """`distance to its steps −0.12 ± 0.03 of the ranges, t-test over 5 seeds, p = 0.004`; what is missing says why.
+
+    Between the readings there is nothing to test.
+    """
+    place, far = rival.place, _far(rival)
+    told = place.place.distance.told
+    seeds = "one seed" if told.seeds == 1 else f"{told.seeds} seeds"
     if not place.whole:
         return f"{far}{seeds}, not all trials have ended: no test"
-    if sure.seeds == 1:
+    if told.seeds == 1:
         return f"{far}{seeds}: no interval, no test"
+    if not told.mean:
+        return f"{far}between steps and lines in the mean over {seeds}" if far else f"in each of {seeds}"
     if place.p_adjusted is None:
-        return f"{far}{seeds}: no test" if sure.mean else f"in each of {seeds}"
+        return f"{far}{seeds}: no test"
     held = f", Holm over {tests} arms" if tests > 1 else ""
     return f"{far}t-test over {seeds}{held}, {p_value(place.p_adjusted)}"
 
@@ -127,7 +141,7 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
     own = _marks(rival.curves)
     some = f"; {percent(beyond)} of its {own} on a front lie where {base} does not reach" if beyond else ""
     against = f"{LIES[standing]} {base}’s front" if rival.baseline.draws_front else f"{IS[standing]} {base}"
-    return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(place, tests)}{some}{lost})"
+    return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(rival, tests)}{some}{lost})"
 
 
 def where_words(rival: Rival, axes: Sequence[Axis]) -> str:

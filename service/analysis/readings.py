@@ -1,7 +1,7 @@
 """A point against a front of which a few points are known.
 
 Between two neighbours the front is not known: the step, what they dominate, is its pessimistic reading, the straight
-line its optimistic one. Both end at the outermost points; beyond those nothing is said. Two axes, on both of which
+line its optimistic one. Both end at the outermost points; beyond those nothing is known. Two axes, on both of which
 less is better, each in its own unit.
 """
 
@@ -21,11 +21,6 @@ class Reading(NamedTuple):
 
     step: float
     line: float
-
-    @property
-    def sure(self) -> float:
-        """What both agree on: beyond the line, below the step, 0 in between."""
-        return max(self.line, 0.0) + min(self.step, 0.0)
 
 
 def front_order(points: Array) -> Array:
@@ -70,10 +65,15 @@ def nearest(path: Array, z: Array) -> tuple[int, float, float]:
     return segment, float(share[segment]), float(away[segment])
 
 
-def is_beyond(front: Array, z: Array) -> bool:
-    """Better than the whole front on one axis and worse on the other: the front does not reach there."""
+def _is_past_an_end(front: Array, z: Array) -> bool:
+    """Better than the whole front on one axis and worse on the other."""
     low, high = front.min(0), front.max(0)
     return bool((z[0] < low[0] and z[1] > high[1]) or (z[1] < low[1] and z[0] > high[0]))
+
+
+def is_beyond(front: Array, z: Array) -> bool:
+    """Past an end of the front by more than the tolerance: the front does not reach there."""
+    return _is_past_an_end(front, z) and nearest(front, z)[2] > TOLERANCE
 
 
 def is_dominated(front: Array, z: Array) -> bool:
@@ -81,14 +81,17 @@ def is_dominated(front: Array, z: Array) -> bool:
     return bool(((front <= z).all(1) & (front < z).any(1)).any())
 
 
-def distance(front: Array, z: Array) -> Reading | None:
-    """Signed Euclidean distance to the front [F, 2]; none beyond its reach, unless its end is within the tolerance."""
-    if is_beyond(front, z):
-        away = float(np.linalg.norm(front[[0, -1]] - z, axis=1).min())
-        return Reading(0.0, 0.0) if away <= TOLERANCE else None
+def distance(front: Array, z: Array) -> Reading:
+    """Signed Euclidean distance to the front [F, 2].
+
+    Past an end the front is not known either: as far as z lies from it, z is better by the step and worse by the line.
+    Noise puts an arm at the end past it in some seeds and behind or before it in others: all must count, and as much.
+    """
     under_step = bool((front <= z).all(1).any())
     under_line = z[0] >= front[0, 0] and z[1] >= np.interp(z[0], front[:, 0], front[:, 1])
     step, line = nearest(steps(front), z)[2], nearest(front, z)[2]
+    if _is_past_an_end(front, z):
+        return Reading(step, -step)
     return Reading(-step if under_step else step, -line if under_line else line)
 
 

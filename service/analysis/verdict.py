@@ -159,12 +159,12 @@ def _counted(rest: Sequence[Rival]) -> str:
 
 
 def _lead(rival: Rival) -> tuple[float, float, float]:
-    """By what is sure, then by the line, both as what chooses sees them: the best of many claimed values would flatter.
+    """By what is told, then by the line, both as what chooses sees them: the best of many claimed values would flatter.
 
     What has no distance comes last, by hypervolume.
     """
     distance, volume = rival.judged.place.distance, rival.pair.paired.difference.mean
     known = rival.judged.standing not in (None, "beyond")
-    means = (distance.sure.mean if known else None, distance.line.mean if known else None, volume)
-    sure, line, more = (-math.inf if mean is None else mean for mean in means)
-    return sure, line, more
+    means = (distance.told.mean if known else None, distance.line.mean if known else None, volume)
+    told, line, more = (-math.inf if mean is None else mean for mean in means)
+    return told, line, more

@@ -22,7 +22,8 @@ from service.analysis.watched import watched_arms
 from service.contract.methods.weightings import BY_HAND, Uniform
 from service.views.view import View
 
-Over = Callable[[Sequence[Placed], Sequence[Axis]], dict[str, Interval]]  # by arm
+# By arm: the gain, and what chooses among equal ones.
+Over = Callable[[Sequence[Placed], Sequence[Axis]], Mapping[str, tuple[Interval, float]]]
 
 
 class Gain(NamedTuple):
@@ -71,12 +72,13 @@ def _gains(view: View) -> StudyGains:
     uniform = next((a.name for a in study.arms if isinstance(a.weighting, Uniform) and a.problem.terms in terms), None)
     angles = max(grouped(watched_arms(view)), key=lambda group: len(group.arms), default=None)
 
-    def to_front(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, Interval]:
+    def to_front(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, tuple[Interval, float]]:
         places = arm_places(trials, automatic, baseline, axes, (), (), automatic, None)
-        return {name: place.place.distance.sure for name, place in places.items()}
+        distances = {name: place.place.distance for name, place in places.items()}
+        return {name: (distance.told, distance.line.mean or 0.0) for name, distance in distances.items()}
 
-    def to_uniform(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, Interval]:
-        return _beside(trials, axes, automatic, uniform)
+    def to_uniform(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, tuple[Interval, float]]:
+        return {name: (gap, 0.0) for name, gap in _beside(trials, axes, automatic, uniform).items()}
 
     return StudyGains(
         study.name,
@@ -95,11 +97,13 @@ def _chosen(view: View, over: Over) -> Gain:
         return [trial for trial in placed(view, axes) if trial.claimed.arm not in references]
 
     choosing = choosing_axes(view)
-    # One lucky seed must not beat a mean over many, so fewer seeds never win against more.
-    seen = {arm: (g.seeds, g.mean) for arm, g in over(rivals(choosing), choosing).items() if g.mean is not None}
-    claimed: Mapping[str, Interval] = over(rivals(axes), axes)
+    # One lucky seed must not beat a mean over many, so fewer seeds never win against more. Between step and line all
+    # arms gain nothing: among them the line chooses.
+    judged = over(rivals(choosing), choosing)
+    seen = {arm: (gain.seeds, gain.mean, line) for arm, (gain, line) in judged.items() if gain.mean is not None}
+    claimed = over(rivals(axes), axes)
     best = max(seen, key=lambda arm: seen[arm], default=None)
-    return Gain(best, mean_interval([]) if best is None else claimed[best])
+    return Gain(best, mean_interval([]) if best is None else claimed[best][0])
 
 
 def _beside(

@@ -9,9 +9,10 @@ from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.gradient_angles import Angles
 from service.analysis.gradient_words import conflict_words
 from service.analysis.lights import worst_lights
-from service.analysis.place import ExactPlace, Spread
+from service.analysis.place import ExactPlace
 from service.analysis.place_words import STANDINGS
 from service.analysis.single_words import note_words
+from service.analysis.spread import Spread
 from service.contract.wire.answers.comparison import (
     AgainstExactFront,
     AgainstFront,
@@ -39,7 +40,7 @@ def _over_seeds(interval: Interval) -> OverSeeds:
 
 
 def _against_front(spread: Spread) -> AgainstFront:
-    return AgainstFront(**spread.sure._asdict(), step=_over_seeds(spread.step), line=_over_seeds(spread.line))
+    return AgainstFront(**spread.told._asdict(), step=_over_seeds(spread.step), line=_over_seeds(spread.line))
 
 
 def _exact(exact: ExactPlace | None) -> AgainstExactFront | None:

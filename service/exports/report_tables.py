@@ -73,7 +73,7 @@ def _single_cells(arm: ArmCompared) -> list[str]:
 
 def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: Comparison) -> str:
     volume, place = arm.result.hypervolume, arm.place.place
-    distance = place.distance.sure
+    distance = place.distance.told
     cells = [
         f"{arm.counts.finished}/{arm.counts.planned}",
         str(arm.counts.failed),
@@ -112,11 +112,11 @@ def arms_table(comparison: Comparison) -> str:
         note += f" {words.capitalize()}."
     if comparison.baseline is not None:
         note += (
-            f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges; above 0 beyond the "
-            "straight lines between its trials, below 0 under its steps, 0 in between. Dominated: the share of an "
-            "arm’s front that it dominates. Lands at: its settings that land where the arm lands. ε and IGD⁺: additive "
-            "ε-indicator and inverted generational distance plus, from the exact front where one is known, else from "
-            "that of all arms; 0 is best."
+            f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges; above 0 the mean "
+            "against the straight lines between its trials, below 0 that against its steps, 0 between the two. "
+            "Dominated: the share of an arm’s front that it dominates. Lands at: its settings that land where the arm "
+            "lands. ε and IGD⁺: additive ε-indicator and inverted generational distance plus, from the exact front "
+            "where one is known, else from that of all arms; 0 is best."
         )
     if comparison.single is not None:
         note += f" {note_words(comparison.single)}"

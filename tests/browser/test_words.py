@@ -99,7 +99,7 @@ def test_a_state_is_said_in_words(run: Run) -> None:
 def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
     arm = {"distance": {"mean": -0.12, "half_width": 0.03, "seeds": 3}}
     one, none = ({"distance": {"mean": mean, "half_width": None, "seeds": n}} for mean, n in ((0.2, 1), (None, 0)))
-    between = {"distance": {"mean": 0, "half_width": 0, "seeds": 3}}
+    between, nearly = ({"distance": {"mean": 0, "half_width": half, "seeds": 3}} for half in (0, 0.031))
     pair = {"standing": "below", "standing_words": "below the front", "distance_p_value": 0.01}
     untested = {**pair, "distance_p_value": None}
     cases = [
@@ -108,6 +108,7 @@ def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
         [arm, untested],
         [one, untested],
         [between, untested],
+        [nearly, {**pair, "distance_p_value": 1}],
         [none, untested],
         [none, {**untested, "standing": None}],
         [arm, None],
@@ -115,7 +116,7 @@ def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
     assert run("pages/arms-table", "againstWords", *cases) == [
         *("below the front, −0.120 ± 0.030", "as the service says it, −0.120 ± 0.030"),
         *("below the front, −0.120 ± 0.030, not tested", "below the front, 0.200, one seed"),
-        *("below the front", "below the front", "–", "–"),
+        *("below the front", "below the front, 0 ± 0.03", "below the front", "–", "–"),
     ]
 
 

@@ -80,7 +80,7 @@ def test_the_commit_is_said_where_it_is_known() -> None:
 
 def test_places_are_those_of_the_comparison() -> None:
     place = next(arm for arm in compared(view_of(FIVE)).arms if arm.name == "MIB").place
-    distance = place.place.distance.sure
+    distance = place.place.distance.told
     assert distance.mean is not None and -0.2 < distance.mean < 0
     assert said("distance(MIB)").startswith(f"−{-distance.mean:.3f}"[:5])
     assert said("distance(manual β)") == "baseline"

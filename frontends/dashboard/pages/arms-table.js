@@ -24,12 +24,12 @@ const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
 /** Of a range: finer than this nobody compares. @param {number | null} value */
 const thousandths = (value) => (value === null ? null : Math.round(value * 1000) / 1000);
 
-/** "below the front, −0.12 ± 0.03"; "on the front, one seed". */
+/** "below the front, −0.12 ± 0.03"; "on the front, 0 ± 0.01" between its readings; "on the front, one seed". */
 export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | undefined} */ pair) {
   if (!pair || !pair.standing) return "–";
   const { mean, half_width: half, seeds } = arm.distance;
   const words = [pair.standing_words];
-  if (mean) words.push(spread(mean, half));
+  if (mean || half) words.push(spread(mean, half));
   if (seeds === 1) words.push("one seed");
   else if (mean && pair.distance_p_value === null) words.push("not tested");
   return words.join(", ");

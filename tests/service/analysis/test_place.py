@@ -38,22 +38,40 @@ def placed(*own: tuple[int, float, float], seeds: Sequence[int] = (0,), axes: Se
 def test_gaps_are_in_the_metrics_own_units_and_better_is_above_nothing() -> None:
     """At 4 bits the grid has 1 bit of label by its step, 1.5 by its line; at 1.2 bits 6 and 2.8."""
     matched = placed((0, 4.0, 1.2)).matched
-    assert [each.mean for each in matched["i_zy_bits"]] == pytest.approx([0.0, 0.2, -0.3])
-    assert [each.mean for each in matched["i_xz_bits"]] == pytest.approx([0.0, 2.0, -1.2])
+    assert [each.mean for each in matched["i_zy_bits"][:2]] == pytest.approx([0.2, -0.3])
+    assert [each.mean for each in matched["i_xz_bits"][:2]] == pytest.approx([2.0, -1.2])
+    assert [gap.told.mean for gap in matched.values()] == [0.0, 0.0], "between the two"
 
 
 def test_the_distance_is_in_units_of_the_ranges() -> None:
     """A bit of label is half the range, 8 bits of rate are all of it."""
-    assert placed((0, 10.4, 3.0)).distance.sure.mean == pytest.approx(-0.05)
-    assert placed((0, 9.0, 1.5)).distance.sure.mean == pytest.approx(-0.25)
-    assert placed((0, 2.0, 2.5)).distance.sure.mean == pytest.approx(0.75 / math.sqrt(2)), "the line is at 45 degrees"
+    assert placed((0, 10.4, 3.0)).distance.told.mean == pytest.approx(-0.05)
+    assert placed((0, 9.0, 1.5)).distance.told.mean == pytest.approx(-0.25)
+    assert placed((0, 2.0, 2.5)).distance.told.mean == pytest.approx(0.75 / math.sqrt(2)), "the line is at 45 degrees"
 
 
 def test_dominated_and_beyond_reach_are_told_apart() -> None:
     below, between, beyond = placed((0, 9.0, 1.5)), placed((0, 4.0, 1.2)), placed((0, 1.0, 0.1))
     assert [(each.dominated, each.beyond) for each in (below, between, beyond)] == [(1.0, 0.0), (0.0, 0.0), (0.0, 1.0)]
-    assert beyond.distance.sure == Interval(None, None, 0) and beyond.amounts_to == {} and beyond.by_seed == {}
-    assert all(gap.sure.seeds == 0 for gap in beyond.matched.values())
+    assert beyond.distance.told == Interval(None, None, 0) and beyond.amounts_to == {} and beyond.by_seed == {}
+    assert all(gap.told.seeds == 0 for gap in beyond.matched.values())
+
+
+def test_a_seed_that_the_front_does_not_reach_is_no_proof_of_being_on_it() -> None:
+    """In two seeds it is at a point of the grid, in the third past its end by 1/8 and 0.45 of the ranges."""
+    own = ((0, 6.0, 2.0), (1, 6.0, 2.0), (2, 1.0, 0.1))
+    place = placed(*own, seeds=(0, 1, 2))
+    away = math.hypot(1 / 8, 0.45)
+    assert place.by_seed[2] == pytest.approx((away, -away)) and place.distance.told.mean == 0.0
+    assert place.distance.off(by_mean=True) == pytest.approx(away / 3)
+    trials = [*grid((0, 1, 2)), *(trial("a", *each) for each in own)]
+    arms = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], ["base", "a"], None)
+    assert arms["a"].standing == "open" and arms["a"].p_adjusted == 1.0
+
+
+def test_what_is_within_reach_speaks_for_a_front_of_which_some_is_not() -> None:
+    place = placed((0, 9.0, 1.5), (0, 1.0, 0.1))
+    assert place.by_seed[0].step == -0.25 and place.beyond == 0.5 and place.distance.most == place.distance.line
 
 
 def test_half_way_between_two_powers_is_their_geometric_mean() -> None:
@@ -72,22 +90,22 @@ def test_powers_are_known_by_their_even_ratios(values: list[float], log: bool) -
 
 def test_each_seed_has_its_own_front_and_the_interval_is_over_seeds() -> None:
     place = placed((0, 9.0, 1.5), (1, 9.0, 1.4), (2, 9.0, 1.6), (7, 9.0, 9.0), seeds=(0, 1, 2))
-    assert place.by_seed == pytest.approx({0: -0.25, 1: -0.3, 2: -0.2})
-    assert list(place.distance.sure[:3]) == pytest.approx([-0.25, 4.30265 * 0.05 / math.sqrt(3), 3], rel=1e-4)
+    assert {seed: own.step for seed, own in place.by_seed.items()} == pytest.approx({0: -0.25, 1: -0.3, 2: -0.2})
+    assert list(place.distance.told[:3]) == pytest.approx([-0.25, 4.30265 * 0.05 / math.sqrt(3), 3], rel=1e-4)
 
 
 def test_seeds_that_differ_by_rounding_do_not_differ() -> None:
     trials = [(seed, 9.0, 1.5 + seed * 1e-15) for seed in range(3)]
-    assert placed(*trials, seeds=(0, 1, 2)).distance.sure.half_width == 0.0
+    assert placed(*trials, seeds=(0, 1, 2)).distance.told.half_width == 0.0
 
 
 def test_one_seed_has_no_interval() -> None:
-    assert placed((0, 9.0, 1.5)).distance.sure[:3] == (-0.25, None, 1)
+    assert placed((0, 9.0, 1.5)).distance.told[:3] == (-0.25, None, 1)
 
 
 def test_of_an_arm_with_several_trials_its_front_counts() -> None:
     """(9.5, 1) is dominated by its own (9, 1.5), which a search may well have tried first."""
-    assert placed((0, 9.0, 1.5), (0, 9.5, 1.0)).by_seed == {0: -0.25}
+    assert placed((0, 9.0, 1.5), (0, 9.5, 1.0)).by_seed[0].step == -0.25
 
 
 def test_what_chooses_is_not_what_is_claimed() -> None:
@@ -96,7 +114,7 @@ def test_what_chooses_is_not_what_is_claimed() -> None:
     better = Placed(Point("b", "a", 0, (9.0, 1.9)), Point("b", "a", 0, (9.0, 1.5)), {})
     assert chosen([lucky, better], AXES) == [better]
     fronts = by_arm_and_seed([*grid(), lucky, better], AXES)
-    assert place_of(fronts["a"], fronts["base"], AXES, np.array([8.0, 2.0])).by_seed == {0: -0.25}
+    assert place_of(fronts["a"], fronts["base"], AXES, np.array([8.0, 2.0])).by_seed[0].step == -0.25
 
 
 def test_three_objectives_have_no_line_so_only_dominance_is_told() -> None:
@@ -116,7 +134,7 @@ def test_three_objectives_have_no_line_so_only_dominance_is_told() -> None:
         axes,
     )
     place = place_of(fronts["a"], fronts["base"], axes, units_of(fronts["base"], fronts, axes), [BETA])
-    assert (place.dominated, place.distance.sure.mean, place.matched) == (0.5, None, {})
+    assert (place.dominated, place.distance.told.mean, place.matched) == (0.5, None, {})
 
 
 @given(st.floats(1e-3, 1e3), st.floats(0.5, 12), st.floats(0.2, 4))
@@ -167,7 +185,7 @@ def test_off_the_front_is_what_a_test_shows() -> None:
 
 def test_without_a_test_the_mean_says_where() -> None:
     alone = arms_of([1.5], seeds=(0,))
-    assert (alone.standing, alone.p_adjusted, alone.place.distance.sure.half_width) == ("below", None, None)
+    assert (alone.standing, alone.p_adjusted, alone.place.distance.told.half_width) == ("below", None, None)
     under_way = arms_of([1.5, 1.51, 1.49], whole=("a",))
     assert (under_way.whole, under_way.p_adjusted, under_way.test.p_value) == (False, None, None)
 
@@ -186,7 +204,7 @@ def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_o
     places = arm_places(
         [*grid(), trial("a", 0, 6.0, 1.5)], ["base", "a", "silent"], "base", AXES, [BETA], ["base"], [], curve
     )
-    assert places["base"].place.distance.sure == Interval(None, None, 0)
+    assert places["base"].place.distance.told == Interval(None, None, 0)
     gaps = {arm: place.exact.matched["i_zy_bits"].mean for arm, place in places.items() if place.exact}
     assert gaps == {"base": pytest.approx((-0.5 - 0.1 + 0.3) / 3), "a": pytest.approx(-0.6), "silent": None}
     assert places["silent"].indicators == (None, None) and (places["a"].indicators.epsilon or 0) > 0

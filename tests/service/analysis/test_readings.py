@@ -10,7 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from service.analysis import readings
-from service.analysis.readings import TOLERANCE, Array, Reading, distance, front_order, gap, gap_to_curve, nearest
+from service.analysis.readings import (
+    TOLERANCE,
+    Array,
+    Reading,
+    distance,
+    front_order,
+    gap,
+    gap_to_curve,
+    is_beyond,
+    nearest,
+)
 
 FRONT = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])  # less is better on both axes
 coordinates = st.integers(-20, 40).map(lambda i: i / 20)
@@ -19,45 +29,47 @@ fronts = st.lists(points, min_size=1, max_size=8).map(lambda own: np.array(own)[
 
 
 def known(front: Array, *z: float) -> Reading:
-    reading = distance(front, np.array(z))
-    assert reading is not None
-    return reading
+    return distance(front, np.array(z))
 
 
-def test_between_step_and_line_nothing_is_sure() -> None:
+def test_between_step_and_line_the_two_disagree() -> None:
     """(0.4, 0.8) is dominated by nothing, and lies above the line x + y = 1 by 0.2/√2."""
-    reading = known(FRONT, 0.4, 0.8)
-    assert reading == pytest.approx((0.1, -0.2 / math.sqrt(2)))
-    assert reading.sure == 0.0
+    assert known(FRONT, 0.4, 0.8) == pytest.approx((0.1, -0.2 / math.sqrt(2)))
 
 
 def test_below_the_step_is_worse_and_beyond_the_line_is_better() -> None:
-    assert known(FRONT, 0.7, 0.8).sure == pytest.approx(-0.2), "the step at 0.5 is nearest"
-    assert known(FRONT, 1.3, 0.9).sure == pytest.approx(-0.5), "its corner at (1, 0.5) is nearest"
-    assert known(FRONT, 0.4, 0.4).sure == pytest.approx(0.2 / math.sqrt(2))
+    assert known(FRONT, 0.7, 0.8).step == pytest.approx(-0.2), "the step at 0.5 is nearest"
+    assert known(FRONT, 1.3, 0.9).step == pytest.approx(-0.5), "its corner at (1, 0.5) is nearest"
+    assert known(FRONT, 0.4, 0.4).line == pytest.approx(0.2 / math.sqrt(2))
     assert known(FRONT, 0.25, 0.75) == pytest.approx((0.25, 0.0)), "on the line"
     assert known(FRONT, 0.5, 0.5) == (0.0, 0.0), "a point of the front"
 
 
 def test_a_point_far_below_the_end_of_the_front_is_not_near_it() -> None:
     """The step ends at the outermost trial: above (0, 1) there is no front to be near."""
-    assert known(FRONT, 0.001, 3.0).sure == pytest.approx(-2.0)
+    assert known(FRONT, 0.001, 3.0).step == pytest.approx(-2.0)
 
 
-def test_what_the_front_does_not_reach_has_no_distance_unless_it_is_its_end_by_tolerance() -> None:
-    assert distance(FRONT, np.array([-0.5, 2.0])) is None
-    assert distance(FRONT, np.array([2.0, -0.5])) is None
+def test_past_its_ends_the_front_says_neither_better_nor_worse() -> None:
+    """Nothing dominates (2, −0.5), and nothing says that it is better than a front that goes on behind (1, 0)."""
+    assert known(FRONT, 2.0, -0.5) == pytest.approx((math.hypot(1.0, 0.5), -math.hypot(1.0, 0.5)))
+    assert known(FRONT, -0.5, 2.0) == pytest.approx((math.hypot(0.5, 1.0), -math.hypot(0.5, 1.0)))
+    assert known(FRONT, -0.5, 0.9).line > 0, "better than the end of the front on both axes"
+    assert known(FRONT, 2.0, 0.0).step == -1.0, "as good on one axis, worse on the other"
+
+
+def test_what_the_front_does_not_reach_is_farther_from_its_end_than_the_tolerance() -> None:
     near = TOLERANCE / 2
-    assert known(FRONT, -near, 1 + near) == (0.0, 0.0)
-    assert known(FRONT, -0.5, 0.9).sure > 0, "better than the end of the front on both axes"
-    assert known(FRONT, 2.0, 0.0).sure == -1.0, "as good on one axis, worse on the other"
+    assert not is_beyond(FRONT, np.array([-near, 1 + near]))
+    assert is_beyond(FRONT, np.array([-0.5, 2.0])) and is_beyond(FRONT, np.array([2.0, -0.5]))
+    assert not is_beyond(FRONT, np.array([-0.5, 0.9])) and not is_beyond(FRONT, np.array([2.0, 0.0]))
 
 
 def test_a_front_of_one_point_is_a_corner() -> None:
     one = np.array([[1.0, 1.0]])
     assert known(one, 2.0, 1.0) == (-1.0, -1.0)
     assert known(one, 0.0, 1.0) == (1.0, 1.0)
-    assert distance(one, np.array([0.0, 2.0])) is None
+    assert known(one, 0.0, 2.0) == pytest.approx((math.sqrt(2), -math.sqrt(2))) and is_beyond(one, np.array([0.0, 2.0]))
 
 
 def test_gaps_at_a_matched_value_by_hand() -> None:
@@ -96,17 +108,15 @@ def test_a_trial_of_the_front_is_at_distance_nothing_from_it(front: Array) -> No
 @given(fronts, points)
 def test_the_line_never_promises_less_than_the_step(front: Array, z: Array) -> None:
     reading = distance(front, z)
-    assume(reading is not None)
-    assert reading is not None and reading.line <= reading.step + 1e-12
+    assert reading.line <= reading.step + 1e-12
 
 
 @given(fronts, points, st.tuples(st.integers(0, 20), st.integers(0, 20)))
 def test_moving_towards_better_never_lowers_the_distance(front: Array, z: Array, by: tuple[int, int]) -> None:
-    before, after = distance(front, z), distance(front, z - np.array(by) / 20)
-    assume(before is not None and after is not None)
-    assert before is not None and after is not None
+    better = z - np.array(by) / 20
+    assume(not is_beyond(front, z) and not is_beyond(front, better))  # there it is not known what is better
+    before, after = distance(front, z), distance(front, better)
     assert after.step >= before.step - 1e-9 and after.line >= before.line - 1e-9
-    assert after.sure >= before.sure - 1e-9
 
 
 def test_equal_values_are_pooled_as_those_that_rise_are() -> None:

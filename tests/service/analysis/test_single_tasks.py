@@ -181,7 +181,7 @@ def test_what_is_said_of_the_others_does_not_change_with_it() -> None:
     told: dict[str, Told] = {"uniform": always(0.72, 0.45), "MGB": varied, "alone": alone}
     without, with_it = compared(played(UNIFORM, MGB, told=told)), compared(played(UNIFORM, MGB, SINGLE, told=told))
     *others, single = with_it.arms
-    assert others[1].place.place.distance.sure.mean and single.place.place == NOWHERE
+    assert others[1].place.place.distance.told.mean and single.place.place == NOWHERE
     for before, after in zip(without.arms, others, strict=True):
         assert (before.place.place, before.place.test) == (after.place.place, after.place.test)
         assert before.result.hypervolume == after.result.hypervolume

@@ -12,8 +12,9 @@ from service.analysis.cost import CostCurve, Reach, Spent
 from service.analysis.fronts import Point, Trial
 from service.analysis.indicators import Indicators
 from service.analysis.paired import LEVEL, Paired
-from service.analysis.place import ExactPlace, Place, Spread
+from service.analysis.place import ExactPlace, Place
 from service.analysis.place_words import Rival
+from service.analysis.spread import Spread
 from service.analysis.verdict import pair_words, reach_words, verdict
 from service.contract.metrics import Goal
 
@@ -128,7 +129,7 @@ def test_better_is_less_where_less_is_better(goal: Goal, gap: float, words: str)
 
 def spread(mean: float | None, half: float | None = 0.01, seeds: int = 3) -> Spread:
     both = Interval(mean, half, seeds)
-    return Spread(both, both, both)
+    return Spread(both, both, both, both)
 
 
 def place(
@@ -142,17 +143,16 @@ def place(
     beyond: float = 0.0,
     amounts: dict[str, float] | None = None,
     exact: float | None = None,
-    of: int | None = None,
 ) -> ArmPlace:
     """An arm so far from the front, with these gaps in I(Z;Y) to its step and its line."""
     told = {}
     if gap is not None:
         step, line = (Interval(each, 0.02 if seeds > 2 else None, seeds) for each in gap)
-        told = {"i_zy_bits": Spread(step, step, line)}
-    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {}, of or seeds)
+        told = {"i_zy_bits": Spread(step, line, line, step)}
+    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {}, seeds)
     gaps = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
     known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), gaps)
-    test = Paired(Interval(None, None, 0), own.distance.sure, p, None)
+    test = Paired(Interval(None, None, 0), own.distance.told, p, None)
     return ArmPlace(own, known, Indicators(None, None), draws, test, p, whole)
 
 
@@ -175,7 +175,7 @@ def said(*rivals: Rival, ended: bool = True) -> str:
 
 
 def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> None:
-    assert said(rival(place(amounts={"weighting.beta": 0.0123}))) == (
+    assert said(rival(place(half=0.0, amounts={"weighting.beta": 0.0123}))) == (
         "arm lies on base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits of I(Z;Y) more than its steps and "
         "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (in each of 3 seeds). "
         "It lands where β ≈ 0.0123 lands. "
@@ -196,12 +196,22 @@ def test_a_point_is_never_said_to_reach_a_share_of_a_grids_hypervolume() -> None
 def test_below_is_told_by_the_step_and_above_by_the_line_each_with_its_test() -> None:
     assert said(rival(place(-0.12, 0.03, p=0.004, gap=(-0.4, -0.6)))).startswith(
         "arm lies below base’s front: at the same I(X;Z) it has 0.400 ± 0.020 bits of I(Z;Y) less than its steps "
-        "(distance −0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, p = 0.0040)."
+        "(distance to its steps −0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, p = 0.0040)."
     )
     assert said(rival(place(0.12, 0.03, p=0.004, gap=(0.6, 0.4)))).startswith(
         "arm lies above base’s front: at the same I(X;Z) it has 0.400 ± 0.020 bits of I(Z;Y) more than the straight "
-        "lines between its trials (distance 0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, p = 0.0040)."
+        "lines between its trials (distance to its lines 0.120 ± 0.030 of the objectives’ ranges, t-test over 3 seeds, "
+        "p = 0.0040)."
     )
+
+
+def test_between_steps_and_lines_the_interval_is_told_and_nothing_is_tested() -> None:
+    own = place(p=1.0)
+    step, line = Interval(0.02, 0.05, 3, -0.01, 0.05), Interval(-0.01, 0.02, 3, -0.03, 0.01)
+    between = Spread(step, line, line, step)
+    words = said(rival(own._replace(place=own.place._replace(distance=between))))
+    assert words.startswith("arm is not shown to lie off base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits")
+    assert "(distance 0 ± 0.03 of the objectives’ ranges, between steps and lines in the mean over 3 seeds)" in words
 
 
 def test_what_a_test_does_not_show_is_not_claimed() -> None:
@@ -210,7 +220,7 @@ def test_what_a_test_does_not_show_is_not_claimed() -> None:
 
 
 def test_one_seed_or_trials_under_way_have_no_test() -> None:
-    assert "(distance −0.120 of the objectives’ ranges, one seed: no interval, no test)" in said(
+    assert "(distance to its steps −0.120 of the objectives’ ranges, one seed: no interval, no test)" in said(
         rival(place(-0.12, None, seeds=1))
     )
     under_way = said(rival(place(-0.12, whole=False)), ended=False)
@@ -229,12 +239,12 @@ def test_what_the_grid_does_not_reach_is_not_judged() -> None:
 
 
 def test_what_only_some_seeds_know_is_said_of_them() -> None:
-    most = said(rival(place(0.3, None, seeds=1, of=3, beyond=2 / 3)))
-    assert most.startswith("arm lies for the most part beyond the reach of base’s front")
-    reached = rival(place(-0.3, p=0.001), "b")
-    assert said(rival(place(0.3, None, seeds=1, of=3, beyond=2 / 3)), reached).startswith("b lies below base’s front")
-    few = said(rival(place(-0.3, 0.01, p=0.01, seeds=4, of=5, beyond=0.2)))
-    assert few.startswith("arm lies below base’s front") and "t-test over 4 of 5 seeds" in few
+    far = place(None, None, beyond=2 / 3)
+    assert said(rival(far)).startswith("arm lies for the most part beyond the reach of base’s front")
+    assert said(rival(far), rival(place(-0.3, p=0.001), "b")).startswith("b lies below base’s front")
+    few = said(rival(place(-0.3, 0.01, p=0.01, seeds=5, beyond=0.2)))
+    assert few.startswith("arm lies below base’s front") and "t-test over 5 seeds" in few
+    assert "; 20 % of its trials on a front lie where base does not reach)" in few
 
 
 def test_against_a_single_point_there_is_no_front_to_be_on() -> None:

@@ -67,6 +67,12 @@ def test_a_gain_is_measured_against_the_baseline_and_against_uniform() -> None:
     assert worse.arm == "UW" and worse.gain.mean == pytest.approx((0.72 - 0.65) / 0.4), "the best there is"
 
 
+def test_among_arms_between_step_and_line_the_line_chooses() -> None:
+    """On validation both gain nothing, MGB at 0.6 and UW at 0.67: the order of the study has no say."""
+    (study,) = weighting_gains([studied(-0.2, 0.0, validation={"MGB": -0.1, "UW": -0.05})]).studies
+    assert study.over_baseline.arm == "UW"
+
+
 def test_single_tasks_have_no_say_in_a_gain() -> None:
     single = {"name": "alone", "weighting": {"name": "single"}}
     (without,), (with_it,) = (weighting_gains([studied(-0.2, 0.05, more=m)]).studies for m in ([], [single]))

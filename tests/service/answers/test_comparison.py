@@ -385,7 +385,7 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (arm.epsilon, arm.igd_plus) == known.place.indicators
         told = known.place.place
         for sent, spread in ((arm.distance, told.distance), *((arm.matched[m], told.matched[m]) for m in told.matched)):
-            assert (sent.mean, sent.half_width, sent.seeds) == spread.sure[:3]
+            assert (sent.mean, sent.half_width, sent.seeds) == spread.told[:3]
             assert (sent.step.mean, sent.step.half_width, sent.step.seeds) == spread.step[:3]
             assert (sent.line.mean, sent.line.half_width, sent.line.seeds) == spread.line[:3]
         assert (arm.dominated, arm.beyond, arm.amounts_to) == (told.dominated, told.beyond, told.amounts_to)

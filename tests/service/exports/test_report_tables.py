@@ -58,7 +58,7 @@ def test_an_arms_numbers_stand_under_their_headings() -> None:
     volume = compared(view).arms[1].result.hypervolume
     assert mib["Hypervolume"] == "196 and 224" and volume.mean == 28 * 7.5
     place = compared(view).arms[1].place
-    distance = place.place.distance.sure
+    distance = place.place.distance.told
     assert (grid["Distance"], mib["Distance"]) == ("baseline", spread(distance.mean, distance.half_width))
     assert (mib["ε"], mib["IGD⁺"]) == (number(place.indicators.epsilon), number(place.indicators.igd_plus))
     assert (grid["Dominated"], mib["Dominated"], grid["Lands at"]) == ("–", percent(place.place.dominated), "–")

@@ -38,8 +38,9 @@ class HypervolumeOverSeeds(OverSeeds):
 class AgainstFront(OverSeeds):
     """What an arm is better by than the baseline's front of the same seed; below 0: worse.
 
-    Between two neighbouring trials the front is not known. The mean is what both readings of it agree on: beyond the
-    straight line it is above 0, below the step under 0, in between 0.
+    Between two neighbouring trials the front is not known. Where the mean over seeds beats the straight line, mean and
+    interval are the line's; where it does not reach the step, the step's; between them the mean is 0, and the half
+    width is the farther of the line's upper and the step's lower end, where they pass 0.
     """
 
     step: Annotated[
@@ -133,7 +134,11 @@ class ComparedArm(ArmLook):
     ]
     igd_plus: Annotated[float | None, Field(description="IGD⁺ against the same front, mean over seeds")]
     distance: Annotated[
-        AgainstFront, Field(description="signed, to the baseline's front, in units of the objectives' ranges")
+        AgainstFront,
+        Field(
+            description="signed, to the baseline's front, in units of the objectives' ranges; null where that does not "
+            "reach most of the arm's"
+        ),
     ]
     matched: Annotated[
         dict[str, AgainstFront],
@@ -203,14 +208,17 @@ class ComparedPair(Answer):
     standing: Annotated[
         Literal["above", "on", "below", "open", "beyond"] | None,
         Field(
-            description="where it lies against the baseline's front; on: its interval is within 2 % of the objectives' "
-            "ranges, open: not shown to lie off it, beyond: mostly where it does not reach; null where there is no "
-            "distance"
+            description="where it lies against the baseline's front; on: it is off by no more than 2 % of the "
+            "objectives' ranges, above: the line is beaten, below: the step is not reached, open: not shown to lie off "
+            "it, beyond: mostly where it does not reach; null where there is no distance"
         ),
     ]
     standing_words: Annotated[str, Field(description="the same in words, as `below the front`")]
     distance_p_value: Annotated[
-        float | None, Field(description="of the two-sided t-test that the distance is 0; null where nothing is tested")
+        float | None,
+        Field(
+            description="of the two-sided t-test of the distance, 1 between step and line; null where nothing is tested"
+        ),
     ]
     distance_p_adjusted: Annotated[float | None, Field(description="the same by Holm's method, over all pairs")]
     words: Annotated[str, Field(description="all of this in a sentence")]
