@@ -150,7 +150,7 @@ def test_an_arm_of_curves_draws_a_front_and_amounts_to_no_setting() -> None:
     base, arm = compared(view).arms
     assert compared(view).baseline == "manual β"
     assert (base.place.draws_front, arm.place.draws_front) == (True, True)
-    assert arm.place.place.amounts_to == {} and arm.place.place.distance.sure.mean == 0.0
+    assert arm.place.place.amounts_to == {} and arm.place.place.distance.told.mean == 0.0
 
 
 def test_what_lies_on_the_curve_amounts_to_its_betas() -> None:
