@@ -478,6 +478,29 @@ def test_a_table_of_trials_asks_for_what_is_meant_and_forgets_what_is_over(stage
     assert seen[5:] == [{"limit": "100", "front": "true"}, {"limit": "100", "state": "failed"}]
 
 
+def test_columns_of_the_address_are_shown_and_those_of_another_study_are_the_usual_ones(stage: Page) -> None:
+    script = """const { TrialsTable } = await load("pages/trials-table");
+      const { Brush } = await load("figures/brush");
+      const columns = { config: ["weighting.beta"], varied: ["weighting.beta"] };
+      stage.answers["/api/studies/s/trials"] = { trials: [argument], next: null, total: 1, columns };
+      const seen = [];
+      const searches = ["", "?column=host&column=accuracy", "?column=no.such", "?column=seed&column=no.such"];
+      for (const search of searches) {
+        history.replaceState(null, "", `/studies/s${search}`);
+        const reader = { onPick: () => {}, onChange: () => {}, brush: new Brush() };
+        const table = new TrialsTable(study, metrics, reader);
+        page.replaceChildren(table.element);
+        await table.refresh();
+        seen.push([...table.head.children].map((head) => head.dataset.column));
+      }
+      return seen;"""
+    usual, chosen, unknown, mixed = scene(stage, script, TRIAL)
+    measured = ["i_xz_bits", "i_zy_bits", "accuracy"]
+    assert usual == ["arm", "weighting.beta", "seed", "state", *measured, "training_seconds", "on_front"]
+    assert unknown == usual
+    assert (chosen, mixed) == (["arm", "accuracy", "host"], ["arm", "seed"])
+
+
 def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -> None:
     script = """const { TrialsTable } = await load("pages/trials-table");
       const { Brush } = await load("figures/brush");

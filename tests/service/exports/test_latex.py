@@ -56,6 +56,19 @@ def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
     assert "\\begin{tabular}{lrrrrrrrrr}" in table
 
 
+def test_of_several_arms_the_adjusted_p_is_printed() -> None:
+    view = bottleneck_of(GRID, MIB, {**MIB, "name": "other"}, seeds=range(3))
+    less = {"manual β": (0.0, 0.0, 0.0), "MIB": (1.0, 1.1, 1.2), "other": (0.5, 0.9, 0.4)}
+    for trial_id, trial in view.trials.items():
+        gain = 2.0 - less[trial.planned.arm][trial.planned.seed]
+        play(view, trial_id, [{"i_xz_bits": 12.0, "i_zy_bits": gain}])
+    pairs = {pair.arm: pair.paired.p_value or 1.0 for pair in compared(view).pairs}
+    assert (pairs["MIB"], pairs["other"]) == (pytest.approx(0.00273, rel=1e-2), pytest.approx(0.0594, rel=1e-2))
+    _, _, mib, other = rows_of(latex_table(compared(view), "s"))
+    assert mib[4] == "$0.0055$", "twice as large: the smaller of two by Holm's method"
+    assert other[4] == "$0.059$"
+
+
 def test_two_seeds_are_two_values_and_n_is_two() -> None:
     table = latex_table(compared(finished(seeds=2)), "s")
     _, grid, mib = rows_of(table)
