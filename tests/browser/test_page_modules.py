@@ -547,6 +547,28 @@ def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -
     assert (label, path, count) == (True, "/api/studies/s/trials?limit=100", "first 3 of 5 trials")
 
 
+def test_an_optimism_below_0_has_its_own_sign(stage: Page) -> None:
+    script = """const { bestWords } = await load("pages/arms-table");
+      return [bestWords(2.5, -0.02), bestWords(2.5, 0.02), bestWords(2.5, 0), bestWords(null, 0.02)];"""
+    assert scene(stage, script) == ["2.50 (−0.0200)", "2.50 (+0.0200)", "2.50 (0)", "–"]
+
+
+def test_arms_of_several_studies_have_the_marks_of_the_comparison(stage: Page) -> None:
+    comparison: dict[str, Any] = {
+        **{"seeds": 3, "baseline": None, "verdict": "v", "objectives": [], "pairs": [], "lights": {}, "single": None},
+        "arms": [arm("a", colour="green", symbol="diamond"), arm("other: a", colour="purple", symbol="square")],
+    }
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const { outline } = await load("kit/swatch");
+      const table = new ArmsTable(argument[0] ? looks : [], objectives, metrics);
+      table.show(argument[1]);
+      const paths = [...table.body.querySelectorAll(".swatch path")];
+      return paths.map((path, i) => [path.getAttribute("fill"),
+        path.getAttribute("d") === outline(argument[1].arms[i].symbol)]);"""
+    assert scene(stage, script, [False, comparison]) == [["green", True], ["purple", True]]
+    assert scene(stage, script, [True, comparison])[0][0] == "red", "of one study as its figures have it"
+
+
 def test_attacks_and_models_that_differ_are_named(stage: Page) -> None:
     script = """const { differenceWords } = await load("pages/differences");
       return argument.map((specs) => differenceWords(specs.map((spec) => ({ objectives, ...spec }))));"""

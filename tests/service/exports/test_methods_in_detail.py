@@ -103,3 +103,15 @@ def test_one_bottleneck_among_other_arms_is_enough_to_say_how_information_is_mea
     text = methods(bottleneck_of(MIB, toy, objectives=goals)).paragraph
     assert "I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes" in text
     assert "of them collapsed to a code of less than 0.05 bit" in text
+
+
+def test_a_weight_that_nobody_chose_is_told_of_fixed_weights_too() -> None:
+    text = methods(bottleneck_of({"name": "a", "weighting": {"name": "fixed"}})).paragraph
+    assert "weighting fixed: beta 0.01; 2 trials" in text
+
+
+def test_a_paper_that_is_for_two_things_is_listed_for_both_and_once_in_the_bibliography() -> None:
+    done = methods(bottleneck_of(evaluation={"estimators": ["infonce"]}))
+    reasons = [paper.reason for paper in done.citations if paper.key == "poole2019bounds"]
+    assert reasons == ["estimator marginal-kl", "estimator infonce"]
+    assert done.bibtex.count("{poole2019bounds,") == 1
