@@ -281,3 +281,25 @@ def test_a_figure_is_drawn_and_saved_in_the_colours_of_the_theme(stage: Page) ->
     before, after, page = panel(stage, script)
     assert before[0] != after[0] and before[1] == page != after[1], "ink and page change places"
     assert before[2] == "&lt;i>a &lt;b>"
+
+
+def test_the_curve_of_an_open_trial_has_the_colour_of_its_arm(stage: Page) -> None:
+    script = """async () => {
+      const { TrialDrawer } = await load("pages/trial-drawer");
+      const arms = [{ name: "a", colour: "red", symbol: "circle" }, { name: "b", colour: "blue", symbol: "square" }];
+      const of = (name, kind) => [name, { name, label: name, kind, unit: "", family: null, summarises: null }];
+      const metrics = new Map([of("epoch", "epoch"), of("accuracy", "accuracy"), of("i_zy_bits", "relevance")]);
+      const drawer = new TrialDrawer({ id: "s", arms, spec: { objectives: [] } }, metrics, () => {});
+      document.getElementById("page").replaceChildren(drawer.element);
+      const reports = [{ epoch: 1, accuracy: 0.5 }, { epoch: 2, accuracy: 0.75 }];
+      const trial = { id: "t1", arm: "b", seed: 0, state: "finished", reason: null, config: {}, metrics: {},
+        intervals: {}, lights: {}, artifacts: {}, reports, log: [], training_seconds: 1, started_at: null };
+      stage.answers["/api/studies/s/trials/t1"] = trial;
+      drawer.open("t1");
+      await drawer.refresh();
+      const [line] = drawer.curve.data;
+      const seen = [line.line.color, line.y, drawer.heading.querySelector("path").getAttribute("fill")];
+      drawer.close();
+      return seen;
+    }"""
+    assert play(stage, script) == ["blue", [0.5, 0.75], "blue"]

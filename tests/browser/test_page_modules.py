@@ -286,8 +286,10 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
           head.counters.textContent];
       });
       head.show({ ...base, reason: "it broke" });
-      return [seen, head.reason.textContent];"""
-    seen, reason = scene(stage, script)
+      const broken = head.reason.textContent;
+      head.show(base);
+      return [seen, broken, head.reason.textContent];"""
+    seen, reason, later = scene(stage, script)
     assert [each[:3] for each in seen] == [
         *(["queued", False, True], ["running", False, True], ["cancelled", True, False]),
         *(["failed", True, False], ["finished", True, False]),
@@ -299,7 +301,29 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
     assert {each[4] for each in seen} == {""}, "said once"
     assert [each[5] for each in seen][:3] == [f"{s} · n – Paretoscope" for s in ("queued", "3/6", "cancelled")]
     assert [each[6] for each in seen][:3] == ["1 failed", "2 running · 1 failed", "1 failed"]
-    assert reason == "It broke"
+    assert (reason, later) == ("It broke", "")
+
+
+def test_a_demo_that_could_not_begin_can_be_tried_again(stage: Page) -> None:
+    script = """const { noStudyYet } = await load("pages/demo");
+      const element = noStudyYet();
+      page.replaceChildren(element);
+      const button = element.querySelector("button");
+      const press = async () => {
+        button.click();
+        const during = button.disabled;
+        await stage.settle();
+        return [during, button.disabled, element.querySelector("[role=alert]").textContent];
+      };
+      const lost = await press();
+      stage.answers["/api/presets"] = { presets: [{ name: "other", text: "name: x" }] };
+      stage.answers["/api/studies"] = () => Response.json({ error: { message: "full" } }, { status: 507 });
+      const refused = await press();
+      const sent = stage.asked.filter(({ path }) => path === "/api/studies").map(({ body }) => body);
+      return [lost, refused, sent];"""
+    lost, refused, sent = scene(stage, script)
+    assert lost == [True, False, "nothing at /api/presets"]
+    assert refused == [True, False, "full"] and sent == ["name: x"]
 
 
 def test_an_open_trial_shows_its_numbers_its_files_and_its_log(stage: Page) -> None:
