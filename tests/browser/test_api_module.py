@@ -130,3 +130,14 @@ def test_a_token_is_asked_for_once_and_kept_for_all_who_wait(stage: Page) -> Non
     rest = "Path=/; Max-Age=31536000; SameSite=Strict"
     assert jar == [f"paretoscope_token=wrong; {rest}", f"paretoscope_token=right; {rest}"]
     assert (answers, left) == ([{"in": True}] * 2, 0)
+
+
+def test_a_service_that_answers_is_there_and_a_gateway_without_one_is_not(stage: Page) -> None:
+    script = """const told = [];
+      for (const status of [500, 502, 503, 504]) {
+        stage.answers["/a"] = () => Response.json({ error: { message: "said so" } }, { status });
+        told.push(await api.get("/a").catch((error) => [error.status ?? null, error.message]));
+      }
+      return told;"""
+    away = [None, "The service cannot be reached."]
+    assert api(stage, script) == [[500, "said so"], away, [503, "said so"], away]

@@ -174,3 +174,53 @@ def test_a_spark_says_what_it_grew_from_and_to(stage: Page) -> None:
     none, grown, still, _ = play(stage, script)
     assert none == ["–", True, None]
     assert grown == ["2.50", False, "hypervolume from 0 to 2.50"] and still == ["3.00", False, "hypervolume 3.00"]
+
+
+# Like the pen above, but it writes down with which colour it filled and stroked its marks, and where they lie.
+COLOURS = """async (stage, figure) => {
+  const { sketch } = await load("figures/sketch");
+  const [filled, stroked, marks] = [[], [], []];
+  const pen = new Proxy({ measureText: () => ({ width: 10 }) }, { get(target, name) {
+    if (name === "fill") return (path) => path && filled.push(target.fillStyle);
+    if (name === "stroke") return (path) => path && stroked.push(target.strokeStyle);
+    if (name === "translate") return (x, y) => marks.push([Math.round(x), Math.round(y)]);
+    return name in target ? target[name] : () => {};
+  } });
+  const made = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = () => pen;
+  const box = document.createElement("div");
+  Object.defineProperties(box, { clientWidth: { value: 556 }, clientHeight: { value: 328 } });
+  try {
+    sketch(box, figure);
+    return { filled, stroked, marks: marks.filter(([x]) => x > 0) };
+  } finally {
+    HTMLCanvasElement.prototype.getContext = made;
+  }
+}"""
+
+
+def test_a_sketch_has_the_shades_of_its_marks_and_leaves_open_ones_open(stage: Page) -> None:
+    scale = [[0, "pale"], [1, "strong"]]
+    marker = {"color": [0.1, 0.9], "colorscale": scale, "cmin": 0, "cmax": 1, "symbol": ["circle", "circle-open"]}
+    points = {"mode": "markers", "x": [1, 2], "y": [1, 2], "marker": marker, "showlegend": False}
+    found = play(stage, COLOURS, {"data": [points], "layout": {"xaxis": {}, "yaxis": {}}})
+    assert (found["filled"], found["stroked"]) == (["pale"], ["strong"])
+
+
+def test_a_sketch_is_scaled_by_its_trials_and_begins_at_no_zero_on_a_log_axis(stage: Page) -> None:
+    trials = {"mode": "markers", "x": [10, 100], "y": [0, 10], "customdata": ["a", "b"], "showlegend": False}
+    known = {"mode": "lines", "x": [1, 100_000], "y": [0, 10], "showlegend": False}
+    layout = {"xaxis": {"type": "log", "rangemode": "tozero"}, "yaxis": {"range": [0, 10]}}
+    marks = play(stage, COLOURS, {"data": [known, trials], "layout": layout})["marks"]
+    # A twentieth of room on each side of 10 … 100, over the field's 56 … 544.
+    assert [x for x, _ in marks if 56 < x < 544] == [78, 522]
+
+
+def test_nothing_is_ringed_in_space(stage: Page) -> None:
+    script = """async () => {
+      const { ringOf } = await load("figures/look");
+      const deep = { type: "scatter3d", x: [1], y: [2], z: [3], customdata: ["t1"] };
+      const flat = { x: [4], y: [5], customdata: ["t1"] };
+      return [ringOf([deep], "t1"), ringOf([deep, flat], "t1").x];
+    }"""
+    assert play(stage, script) == [None, [4]]

@@ -238,3 +238,68 @@ def test_a_saved_figure_has_its_title_and_its_words_as_words(stage: Page) -> Non
     size = {"width": 900, "height": 600, "filename": "x"}
     assert files == [{**size, "format": "svg", "scale": 1}, {**size, "format": "png", "scale": 2}]
     assert (title, subtitle, margin) == ("Front", "a &lt;b>", {"l": 72, "b": 9, "t": 96})
+
+
+def test_a_number_out_of_bounds_is_not_asked_for(stage: Page) -> None:
+    numbers = [control("eps", kind="number", default="", options=[])]
+    for value, again in (("3", []), ("0", []), ("0.5", [True])):
+        found = play(stage, CONTROLS, ["f", numbers, "", [[0, value]], None])
+        assert found["again"] == again and found["search"] == ("?f.eps=0.5" if again else ""), value
+
+
+def test_a_figure_has_the_tools_that_its_kind_can_use(stage: Page) -> None:
+    script = """const seen = [];
+      for (const trace of [{ x: [1], y: [1] }, { type: "scatter3d", x: [1], y: [1], z: [1] },
+          { type: "parcoords", dimensions: [{ values: [1] }] }]) {
+        stage.answers["/f"] = { data: [trace], layout: { xaxis: {}, yaxis: {} } };
+        await panel.refresh();
+        seen.push([panel.plot.config.displayModeBar, panel.plot.config.modeBarButtons[0][0]]);
+      }
+      return seen;"""
+    assert panel(stage, script) == [["hover", "zoom2d"], ["hover", "zoom3d"], [False, "zoom2d"]]
+
+
+def test_a_figure_is_drawn_and_saved_in_the_colours_of_the_theme(stage: Page) -> None:
+    script = """stage.answers["/f"] = { data: [{ x: [1], y: [1] }], layout: { xaxis: {}, yaxis: {},
+        meta: { subtitle: "<i>a <b>" } } };
+      await panel.refresh();
+      const save = async () => {
+        panel.element.querySelector(".save button").click();
+        await stage.settle();
+        const { layout } = window.Plotly.saved.figure;
+        return [panel.plot.layout.font.color, layout.paper_bgcolor, layout.title.subtitle.text];
+      };
+      const before = await save();
+      document.getElementById("theme").click();
+      await stage.settle();
+      const after = await save();
+      document.getElementById("theme").click();
+      localStorage.clear();
+      delete document.documentElement.dataset.theme;
+      const { colours } = await load("kit/theme");
+      return [before, after, colours().page];"""
+    before, after, page = panel(stage, script)
+    assert before[0] != after[0] and before[1] == page != after[1], "ink and page change places"
+    assert before[2] == "&lt;i>a &lt;b>"
+
+
+def test_the_curve_of_an_open_trial_has_the_colour_of_its_arm(stage: Page) -> None:
+    script = """async () => {
+      const { TrialDrawer } = await load("pages/trial-drawer");
+      const arms = [{ name: "a", colour: "red", symbol: "circle" }, { name: "b", colour: "blue", symbol: "square" }];
+      const of = (name, kind) => [name, { name, label: name, kind, unit: "", family: null, summarises: null }];
+      const metrics = new Map([of("epoch", "epoch"), of("accuracy", "accuracy"), of("i_zy_bits", "relevance")]);
+      const drawer = new TrialDrawer({ id: "s", arms, spec: { objectives: [] } }, metrics, () => {});
+      document.getElementById("page").replaceChildren(drawer.element);
+      const reports = [{ epoch: 1, accuracy: 0.5 }, { epoch: 2, accuracy: 0.75 }];
+      const trial = { id: "t1", arm: "b", seed: 0, state: "finished", reason: null, config: {}, metrics: {},
+        intervals: {}, lights: {}, artifacts: {}, reports, log: [], training_seconds: 1, started_at: null };
+      stage.answers["/api/studies/s/trials/t1"] = trial;
+      drawer.open("t1");
+      await drawer.refresh();
+      const [line] = drawer.curve.data;
+      const seen = [line.line.color, line.y, drawer.heading.querySelector("path").getAttribute("fill")];
+      drawer.close();
+      return seen;
+    }"""
+    assert play(stage, script) == ["blue", [0.5, 0.75], "blue"]

@@ -304,3 +304,19 @@ def test_the_editor_numbers_marks_and_finds_its_lines(stage: Page) -> None:
     (gutter, invalid), found, lines, inputs, valid = play(stage, script)
     assert gutter == [["1", "", ""], ["2", "marked", "one\ntwo"], ["3", "", ""]]
     assert (invalid, found, lines, inputs, valid) == ("true", "bb: 2", 3, 1, "false")
+
+
+def test_the_editor_begins_at_its_first_line_and_its_numbers_go_with_the_text(stage: Page) -> None:
+    script = """async () => {
+      const { Editor } = await load("form/editor");
+      const editor = new Editor({ label: "x", onInput() {} });
+      document.getElementById("page").replaceChildren(editor.element);
+      editor.value = Array.from({ length: 200 }, (_, i) => `line ${i}`).join("\\n");
+      const start = [editor.text.selectionStart, editor.text.scrollTop];
+      for (const part of [editor.text, editor.gutter]) Object.assign(part.style, { height: "60px", overflow: "auto" });
+      editor.text.scrollTop = 90;
+      editor.text.dispatchEvent(new Event("scroll"));
+      return [start, editor.text.scrollTop, editor.gutter.scrollTop];
+    }"""
+    start, text, numbers = play(stage, script)
+    assert start == [0, 0] and text == numbers == 90

@@ -49,6 +49,29 @@ def test_a_value_is_put_where_its_path_says(page: Page) -> None:
     assert around == ["a.b[2].c", "a.b[2]", "a.b", "a"]
 
 
+def test_what_has_become_empty_goes_with_its_last_value_but_for_an_item_of_a_list(page: Page) -> None:
+    script = """async ([spec, path]) => {
+      const { write } = await import("/assets/form/paths.js");
+      write(spec, path, undefined);
+      return spec;
+    }"""
+    deep = {"training": {"balance": {"mode": "full"}}, "name": "x"}
+    arms = {"arms": [{"name": "a"}, {"name": "b"}]}
+    cases: list[tuple[dict[str, Any], list[Any], dict[str, Any]]] = [
+        (deep, ["training", "balance", "mode"], {"name": "x"}),
+        (
+            {"training": {"balance": {"mode": "full"}, "epochs": 3}},
+            ["training", "balance"],
+            {"training": {"epochs": 3}},
+        ),
+        (arms, ["arms", 0, "name"], {"arms": [{}, {"name": "b"}]}),
+        (arms, ["arms", 1], {"arms": [{"name": "a"}]}),
+        ({"arms": [{"weighting": {"name": "mib"}}]}, ["arms", 0, "weighting", "name"], {"arms": [{}]}),
+    ]
+    for spec, path, left in cases:
+        assert page.evaluate(script, [spec, path]) == left, path
+
+
 def test_a_parameter_is_given_in_another_way_as_near_as_can_be(page: Page) -> None:
     script = """async ([value, kind, searched, mode]) => {
       const { axisControl } = await import("/assets/form/axis.js");
@@ -86,6 +109,22 @@ def test_a_parameter_is_given_in_another_way_as_near_as_can_be(page: Page) -> No
             "range",
             ["value", "range", "choice", "span"],
             {"range": {"from": 0.1, "to": 10, "scale": "log"}},
+        ),
+        (
+            {"grid": {"from": 1, "to": 2, "count": 3, "scale": "linear"}},
+            "number",
+            True,
+            "range",
+            ["value", "range", "choice", "span"],
+            {"range": {"from": 1, "to": 2, "scale": "linear"}},
+        ),
+        (
+            {"grid": [3, 1]},
+            "number",
+            False,
+            "span",
+            ["value", "list", "span"],
+            {"grid": {"from": 0.3, "to": 30, "count": 5, "scale": "log"}},
         ),
         ({"grid": [1, 2]}, "number", True, "choice", ["value", "range", "choice", "list"], {"choice": [1, 2]}),
         ({"choice": ["a", "b"]}, "enum", True, "value", ["value", "choice"], "a"),

@@ -201,3 +201,44 @@ def test_a_progress_bar_says_and_shows_the_same_share(stage: Page) -> None:
       });
     }"""
     assert play(stage, script) == [["0", "0%", "queued"], ["43", "42.5%", "running"], ["100", "100%", "finished"]]
+
+
+def test_the_first_click_turns_the_systems_theme_round(stage: Page) -> None:
+    script = """async () => {
+      const { bindToggle } = await load("kit/theme");
+      const button = document.createElement("button");
+      bindToggle(button);
+      const root = document.documentElement;
+      const seen = [[root.dataset.theme ?? null, button.textContent]];
+      for (let i = 0; i < 2; i += 1) {
+        button.click();
+        seen.push([root.dataset.theme, button.textContent, localStorage.getItem("paretoscope-theme")]);
+      }
+      delete root.dataset.theme;
+      localStorage.clear();
+      return seen;
+    }"""
+    light, dark = ["light", "Dark", "light"], ["dark", "Light", "dark"]
+    try:
+        stage.emulate_media(color_scheme="dark")
+        assert play(stage, script) == [[None, "Light"], light, dark]
+        stage.emulate_media(color_scheme="light")
+        assert play(stage, script) == [[None, "Dark"], dark, light]
+    finally:
+        stage.emulate_media(color_scheme=None)
+
+
+def test_a_state_says_nothing_that_is_not_known(stage: Page) -> None:
+    script = """async () => {
+      const { stateWords, vocabulary } = await load("kit/vocabulary");
+      const counts = { planned: 6, running: 2, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
+      const bare = { counts, started_at: null, ended_at: null, eta_seconds: null };
+      const times = { started_at: "2026-01-01T10:00:00Z", ended_at: "2026-01-01T10:01:05Z" };
+      return vocabulary.study_states.map(({ name: state, words }) =>
+        [words, state, stateWords({ ...bare, state }), stateWords({ ...bare, ...times, state, queue_position: 2 })]);
+    }"""
+    seen = play(stage, script)
+    needing = [each for each in seen if "{took}" in each[0] or "{place}" in each[0]]
+    assert needing and all(bare == state for _, state, bare, _ in needing)
+    for words, _, _, whole in needing:
+        assert ("1 m 05 s" in whole) == ("{took}" in words) and "{" not in whole

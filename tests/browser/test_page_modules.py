@@ -286,8 +286,10 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
           head.counters.textContent];
       });
       head.show({ ...base, reason: "it broke" });
-      return [seen, head.reason.textContent];"""
-    seen, reason = scene(stage, script)
+      const broken = head.reason.textContent;
+      head.show(base);
+      return [seen, broken, head.reason.textContent];"""
+    seen, reason, later = scene(stage, script)
     assert [each[:3] for each in seen] == [
         *(["queued", False, True], ["running", False, True], ["cancelled", True, False]),
         *(["failed", True, False], ["finished", True, False]),
@@ -299,7 +301,29 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
     assert {each[4] for each in seen} == {""}, "said once"
     assert [each[5] for each in seen][:3] == [f"{s} · n – Paretoscope" for s in ("queued", "3/6", "cancelled")]
     assert [each[6] for each in seen][:3] == ["1 failed", "2 running · 1 failed", "1 failed"]
-    assert reason == "It broke"
+    assert (reason, later) == ("It broke", "")
+
+
+def test_a_demo_that_could_not_begin_can_be_tried_again(stage: Page) -> None:
+    script = """const { noStudyYet } = await load("pages/demo");
+      const element = noStudyYet();
+      page.replaceChildren(element);
+      const button = element.querySelector("button");
+      const press = async () => {
+        button.click();
+        const during = button.disabled;
+        await stage.settle();
+        return [during, button.disabled, element.querySelector("[role=alert]").textContent];
+      };
+      const lost = await press();
+      stage.answers["/api/presets"] = { presets: [{ name: "other", text: "name: x" }] };
+      stage.answers["/api/studies"] = () => Response.json({ error: { message: "full" } }, { status: 507 });
+      const refused = await press();
+      const sent = stage.asked.filter(({ path }) => path === "/api/studies").map(({ body }) => body);
+      return [lost, refused, sent];"""
+    lost, refused, sent = scene(stage, script)
+    assert lost == [True, False, "nothing at /api/presets"]
+    assert refused == [True, False, "full"] and sent == ["name: x"]
 
 
 def test_an_open_trial_shows_its_numbers_its_files_and_its_log(stage: Page) -> None:
@@ -478,6 +502,29 @@ def test_a_table_of_trials_asks_for_what_is_meant_and_forgets_what_is_over(stage
     assert seen[5:] == [{"limit": "100", "front": "true"}, {"limit": "100", "state": "failed"}]
 
 
+def test_columns_of_the_address_are_shown_and_those_of_another_study_are_the_usual_ones(stage: Page) -> None:
+    script = """const { TrialsTable } = await load("pages/trials-table");
+      const { Brush } = await load("figures/brush");
+      const columns = { config: ["weighting.beta"], varied: ["weighting.beta"] };
+      stage.answers["/api/studies/s/trials"] = { trials: [argument], next: null, total: 1, columns };
+      const seen = [];
+      const searches = ["", "?column=host&column=accuracy", "?column=no.such", "?column=seed&column=no.such"];
+      for (const search of searches) {
+        history.replaceState(null, "", `/studies/s${search}`);
+        const reader = { onPick: () => {}, onChange: () => {}, brush: new Brush() };
+        const table = new TrialsTable(study, metrics, reader);
+        page.replaceChildren(table.element);
+        await table.refresh();
+        seen.push([...table.head.children].map((head) => head.dataset.column));
+      }
+      return seen;"""
+    usual, chosen, unknown, mixed = scene(stage, script, TRIAL)
+    measured = ["i_xz_bits", "i_zy_bits", "accuracy"]
+    assert usual == ["arm", "weighting.beta", "seed", "state", *measured, "training_seconds", "on_front"]
+    assert unknown == usual
+    assert (chosen, mixed) == (["arm", "accuracy", "host"], ["arm", "seed"])
+
+
 def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -> None:
     script = """const { TrialsTable } = await load("pages/trials-table");
       const { Brush } = await load("figures/brush");
@@ -522,6 +569,28 @@ def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -
     assert marked == [None, "true", None] and picked == ["t1"]
     assert (asks, sent) == (2, 300) and cut == ["of the first 300 selected: first 3 of 5 trials", False]
     assert (label, path, count) == (True, "/api/studies/s/trials?limit=100", "first 3 of 5 trials")
+
+
+def test_an_optimism_below_0_has_its_own_sign(stage: Page) -> None:
+    script = """const { bestWords } = await load("pages/arms-table");
+      return [bestWords(2.5, -0.02), bestWords(2.5, 0.02), bestWords(2.5, 0), bestWords(null, 0.02)];"""
+    assert scene(stage, script) == ["2.50 (−0.0200)", "2.50 (+0.0200)", "2.50 (0)", "–"]
+
+
+def test_arms_of_several_studies_have_the_marks_of_the_comparison(stage: Page) -> None:
+    comparison: dict[str, Any] = {
+        **{"seeds": 3, "baseline": None, "verdict": "v", "objectives": [], "pairs": [], "lights": {}, "single": None},
+        "arms": [arm("a", colour="green", symbol="diamond"), arm("other: a", colour="purple", symbol="square")],
+    }
+    script = """const { ArmsTable } = await load("pages/arms-table");
+      const { outline } = await load("kit/swatch");
+      const table = new ArmsTable(argument[0] ? looks : [], objectives, metrics);
+      table.show(argument[1]);
+      const paths = [...table.body.querySelectorAll(".swatch path")];
+      return paths.map((path, i) => [path.getAttribute("fill"),
+        path.getAttribute("d") === outline(argument[1].arms[i].symbol)]);"""
+    assert scene(stage, script, [False, comparison]) == [["green", True], ["purple", True]]
+    assert scene(stage, script, [True, comparison])[0][0] == "red", "of one study as its figures have it"
 
 
 def test_attacks_and_models_that_differ_are_named(stage: Page) -> None:

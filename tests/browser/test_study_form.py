@@ -185,6 +185,30 @@ def test_attacks_are_added_one_by_one_and_the_last_takes_its_list_along(stage: P
     assert two == [first, rest[0]] and one == {"attacks": [{"name": rest[0]}]} and none is None
 
 
+def test_when_every_attack_is_used_the_next_is_what_a_form_starts_from(stage: Page) -> None:
+    used = [{"name": entry["name"]} for entry in CATALOG["attacks"]]
+    first = next(entry["name"] for entry in CATALOG["attacks"] if entry["first_choice"])
+    script = """button("Add an attack").click();
+      return form.spec.evaluation.attacks.at(-1);"""
+    assert form(stage, {"name": "x", "arms": [ARM], "evaluation": {"attacks": used}}, script) == {"name": first}
+
+
+def test_an_axis_offers_what_can_be_one_with_the_reference_it_has_anyway(stage: Page) -> None:
+    script = """const options = [...at("f-objectives-0").options].map((option) => option.value);
+      return [options, at("f-objectives-0-reference").placeholder, at("f-objectives-0-reference").value];"""
+    axes = [{"metric": "i_xz_bits", "goal": "minimize", "reference": 3}, {"metric": "i_zy_bits", "goal": "maximize"}]
+    options, usual, own = form(stage, {"name": "x", "arms": [ARM], "objectives": axes}, script)
+    metrics = {metric["name"]: metric["reference"] for metric in CATALOG["metrics"]}
+    assert options == [name for name, reference in metrics.items() if reference is not None] != list(metrics)
+    assert (usual, own) == (f"{metrics['i_xz_bits']:g}", "3")
+
+
+def test_a_search_without_a_number_of_trials_says_that_it_lacks_one(stage: Page) -> None:
+    script = """return form.element.querySelector(".arm-gist").textContent;"""
+    spec = {"name": "x", "arms": [{**ARM, "search": {"name": "optuna", "sampler": "nsga2"}}]}
+    assert form(stage, spec, script) == "mib, ? trials by nsga2"
+
+
 def test_errors_stand_at_their_field_or_at_what_is_around_it(stage: Page) -> None:
     script = """const error = (id) => at(`${id}-error`).textContent;
       form.mark([{ path: "training.epochs", message: "one" }, { path: "training.epochs", message: "two" },
@@ -219,3 +243,27 @@ def test_what_a_check_learned_is_offered_and_does_not_take_the_place_of_what_was
       return [offered, written, metrics[0].name, form.ownObjectives.length, form.ownObjectives[0].metric];"""
     offered, written, name, count, own = form(stage, {"name": "x", "arms": [ARM]}, script)
     assert offered and written == [{"metric": name, "goal": "minimize"}] and (count, own) == (1, name)
+
+
+def test_what_is_written_stands_before_the_rest_which_is_counted(stage: Page) -> None:
+    script = """const rows = () => form.element.querySelector(".section.training .rows");
+      const first = () => [...rows().children].filter((each) => each.matches(".field")).map((each) =>
+        each.querySelector("input, select").id);
+      const more = rows().querySelector("details.more");
+      const count = more.querySelectorAll(":scope > .field").length;
+      return [first(), more.querySelector("summary").textContent, count];"""
+    first, words, count = form(stage, {"name": "x", "arms": [ARM], "training": {"l1": 0.1}}, script)
+    assert "f-training-l1-how" in first and " l1" not in words
+    assert words.startswith(f"{count} more: ") and len(words.split(", ")) == count
+
+
+def test_a_check_that_comes_while_someone_types_leaves_the_field_alone(stage: Page) -> None:
+    script = """const typing = at("f-objectives-0-reference");
+      typing.focus();
+      form.learn({ metrics: catalog.metrics.slice(0, 9), objectives: [] });
+      const during = at("f-objectives-0-reference") === typing && document.activeElement === typing;
+      typing.blur();
+      form.learn({ metrics: catalog.metrics.slice(0, 8), objectives: [] });
+      return [during, at("f-objectives-0-reference") === typing];"""
+    axes = [{"metric": "i_xz_bits", "goal": "minimize"}, {"metric": "i_zy_bits", "goal": "maximize"}]
+    assert form(stage, {"name": "x", "arms": [ARM], "objectives": axes}, script) == [True, False]

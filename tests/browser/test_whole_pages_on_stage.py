@@ -155,6 +155,15 @@ def test_words_are_sorted_upwards_first_and_numbers_downwards(stage: Page) -> No
     assert len(seen) == 2 + len(numbers) and (first, second) == ("", "<i>it broke")
 
 
+def test_the_share_of_a_study_has_its_time_left_also_when_that_is_nothing(stage: Page) -> None:
+    script = """list(argument);
+      await showList(page);
+      return [...page.querySelectorAll(".eta")].map((cell) => cell.textContent);"""
+    times = (None, 0, 65)
+    found = on_list(stage, "", script, [study(f"s{eta}", eta_seconds=eta) for eta in times])
+    assert found == ["50 %", "50 % · under 10 s left", "50 % · 1 m 05 s left"]
+
+
 def test_no_more_studies_are_selected_than_can_be_compared(stage: Page) -> None:
     most = WORDS.limits.studies_overlaid
     names = [f"s{i}" for i in range(most + 2)]
@@ -204,6 +213,21 @@ def test_only_figures_that_all_studies_have_are_laid_over_each_other(stage: Page
     studies = [study(name, state="finished", figures=figures) for name, figures in offers.items()]
     assert compare(stage, "studies=a,b,a", script, studies) == ["2 studies compared", ["both", "last"]]
     assert compare(stage, "studies=a,b,c", script, studies) == ["3 studies compared", ["both"]]
+
+
+def test_each_study_of_a_comparison_can_be_left_out_and_no_more_are_read_than_fit(stage: Page) -> None:
+    most = WORDS.limits.studies_overlaid
+    names = [f"s{i}" for i in range(most + 1)]
+    script = """stage.answers["/api/studies/s0/comparison"] = comparison("v");
+      await show();
+      const rest = [...page.querySelectorAll(".leave-out")].map((link) => link.getAttribute("href"));
+      const asked = stage.asked.some(({ path }) => path === `/api/studies/s${argument.length - 1}`);
+      return [rest, at("select").disabled, asked];"""
+    studies = [study(name, state="finished") for name in names]
+    rest, full, asked = compare(stage, f"studies={','.join(names)}", script, studies)
+    kept = names[:most]
+    assert rest == [f"/compare?studies={','.join(other for other in kept if other != name)}" for name in kept]
+    assert full and not asked
 
 
 def test_a_point_of_a_comparison_leads_to_its_trial_in_its_own_study(stage: Page) -> None:

@@ -188,6 +188,12 @@ def test_the_difference_is_of_the_grid_and_the_first_automatic_arm() -> None:
     assert "attainment-difference" not in figures_of(bottleneck_of(MIB))
 
 
+def test_the_difference_is_to_the_baseline_that_the_study_names() -> None:
+    by_hand = {"name": "by hand", "weighting": {"name": "uniform"}}
+    assert default_arms(bottleneck_of(MANUAL, by_hand, MIB, baseline="by hand").study) == ("by hand", "MIB")
+    assert default_arms(bottleneck_of(MANUAL, MIB, baseline="MIB").study) == ("MIB", "manual β")
+
+
 def test_only_seeds_that_both_arms_have_are_compared() -> None:
     view = bottleneck_of(MANUAL, MIB)
     low_0, low_1, *_, mib_0, _mib_1 = view.trials

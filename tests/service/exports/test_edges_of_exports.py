@@ -139,6 +139,16 @@ def test_a_report_says_when_the_study_began_and_holds_its_spec_in_the_order_of_t
     assert places == sorted(places)
 
 
+def test_letters_of_any_script_stay_letters_in_the_spec_of_a_report() -> None:
+    assert "name: manual β\n" in report(bottleneck_of(MANUAL, seeds=(0,)), {}, "")
+
+
+def test_why_a_figure_is_empty_is_words_not_markup() -> None:
+    figure = DrawnFigure("T", "s", "", "<i>a</i> and b have no seed in common.", None, {"data": [], "layout": {}})
+    text = report(study_of(), {"f": figure}, "")
+    assert "&lt;i&gt;a&lt;/i&gt; and b have no seed in common." in text and "<i>a</i>" not in text
+
+
 def test_a_figures_summary_is_read_aloud() -> None:
     figure = DrawnFigure("Title", "sub", 'Title. a "finding"', None, None, {"data": [{"x": [1.0]}], "layout": {}})
     text = report(study_of(), {"f": figure}, "")

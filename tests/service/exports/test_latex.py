@@ -56,6 +56,28 @@ def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
     assert "\\begin{tabular}{lrrrrrrrrr}" in table
 
 
+def test_of_several_arms_the_adjusted_p_is_printed() -> None:
+    view = bottleneck_of(GRID, MIB, {**MIB, "name": "other"}, seeds=range(3))
+    less = {"manual β": (0.0, 0.0, 0.0), "MIB": (1.0, 1.1, 1.2), "other": (0.5, 0.9, 0.4)}
+    for trial_id, trial in view.trials.items():
+        gain = 2.0 - less[trial.planned.arm][trial.planned.seed]
+        play(view, trial_id, [{"i_xz_bits": 12.0, "i_zy_bits": gain}])
+    pairs = {pair.arm: pair.paired.p_value or 1.0 for pair in compared(view).pairs}
+    assert (pairs["MIB"], pairs["other"]) == (pytest.approx(0.00273, rel=1e-2), pytest.approx(0.0594, rel=1e-2))
+    _, _, mib, other = rows_of(latex_table(compared(view), "s"))
+    assert mib[4] == "$0.0055$", "twice as large: the smaller of two by Holm's method"
+    assert other[4] == "$0.059$"
+
+
+def test_arms_with_fewer_seeds_are_told_in_the_caption() -> None:
+    view = bottleneck_of(GRID, MIB, seeds=range(3))
+    for trial_id, trial in view.trials.items():
+        if trial.planned.arm != "MIB" or trial.planned.seed < 2:
+            play(view, trial_id, [{"i_xz_bits": 12.0, "i_zy_bits": 1.0 + trial.planned.seed}])
+    assert "$n = 3$ ($n$ from 2 to 3 by arm), from the reference point" in latex_table(compared(view), "s")
+    assert "by arm" not in latex_table(compared(finished()), "s")
+
+
 def test_two_seeds_are_two_values_and_n_is_two() -> None:
     table = latex_table(compared(finished(seeds=2)), "s")
     _, grid, mib = rows_of(table)
@@ -79,6 +101,8 @@ def test_a_study_without_a_result_is_a_table_of_dashes() -> None:
         ("a\n\nb\t% c", r"a b \% c"),
         ("<β|μ>", r"\textless{}$\beta$\textbar{}$\mu$\textgreater{}"),
         ("−1 ± 2", r"$-$1 $\pm$ 2"),
+        ('say "x"', "say ''x''"),
+        ("Δ ≤ 1 ≥ δ", r"$\Delta$ $\leq$ 1 $\geq$ $\delta$"),
         ("naïve Bäume 木", "naïve Bäume 木"),
     ],
 )

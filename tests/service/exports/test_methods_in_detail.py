@@ -115,3 +115,15 @@ def test_a_training_with_many_points_says_what_it_covers_and_where_it_was_measur
     tasks = methods(study_of({"name": "all", "weighting": {"name": "conditional"}})).paragraph
     assert "covers all preferences among left and right and was measured at up to 24 of them: " in tasks
     assert "Each training of" not in methods(bottleneck_of(MANUAL)).paragraph
+
+
+def test_a_weight_that_nobody_chose_is_told_of_fixed_weights_too() -> None:
+    text = methods(bottleneck_of({"name": "a", "weighting": {"name": "fixed"}})).paragraph
+    assert "weighting fixed: beta 0.01; 2 trials" in text
+
+
+def test_a_paper_that_is_for_two_things_is_listed_for_both_and_once_in_the_bibliography() -> None:
+    done = methods(bottleneck_of(evaluation={"estimators": ["infonce"]}))
+    reasons = [paper.reason for paper in done.citations if paper.key == "poole2019bounds"]
+    assert reasons == ["estimator marginal-kl", "estimator infonce"]
+    assert done.bibtex.count("{poole2019bounds,") == 1

@@ -13,7 +13,7 @@ from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.views.fold import StudyView
 from tests.service.analysis.test_lights import NEAR, ROUGH, grid
-from tests.service.studies import bottleneck_of, play
+from tests.service.studies import FIXED, bottleneck_of, play, study_of
 
 
 def rows_of(table: str) -> list[dict[str, str]]:
@@ -103,3 +103,20 @@ def test_an_estimate_stands_behind_its_mark_and_the_note_says_what_the_worst_mea
     assert 'role="img" aria-label="error where the truth is known: within 5 %" title="on a Gaussian task' in table
     assert "I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape: no bound on the error here." in table
     assert "at worst" not in trials_table(grid({}, {}, {}))
+
+
+def test_both_indicators_stand_under_their_own_names() -> None:
+    view = bottleneck_of(seeds=(0,))
+    places = ((2.0, 1.0), (8.0, 2.0), (20.0, 3.0), (6.0, 1.2))
+    for trial, (rate, gain) in zip(view.trials, places, strict=True):
+        play(view, trial, [{"i_xz_bits": rate, "i_zy_bits": gain}])
+    arms = compared(view).arms
+    indicators = [arm.place.indicators for arm in arms]
+    assert indicators[1].epsilon != indicators[1].igd_plus
+    shown = [(row["ε"], row["IGD⁺"]) for row in rows_of(arms_table(compared(view)))]
+    assert shown == [(number(each.epsilon), number(each.igd_plus)) for each in indicators]
+
+
+def test_weights_of_tasks_are_named_as_weights() -> None:
+    heads = list(rows_of(trials_table(study_of({"name": "grid", "weighting": FIXED})))[0])
+    assert "weights.right" in heads and "right" not in heads

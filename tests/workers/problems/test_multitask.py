@@ -249,6 +249,15 @@ def test_labelled_batches_are_whole_where_the_labels_fit_no_whole_number_of_time
     assert len(counts) == 50 and counts.max() - counts.min() <= 1, "each as often as the others, or once more"
 
 
+def test_each_pass_over_few_labels_is_whole_and_has_an_order_of_its_own() -> None:
+    d = data.load(Digits(labels=50))
+    problem, _, split = setup(Multitask(), d, [0, 1], batch_size=50)
+    first, second, *_ = (batch.drawn["labelled"][1].place for batch in problem.batches(split, 1))
+    assert torch.equal(first.sort(1).values, second.sort(1).values) and len(first[0].unique()) == 50
+    assert not any(torch.equal(first[k], second[k]) for k in range(2)), "in one epoch"
+    assert not torch.equal(first[0], first[1]), "of two seeds"
+
+
 def test_the_exemplar_teacher_is_an_average_of_past_students() -> None:
     problem, model, split = setup(Multitask(auxiliaries=["exemplar"], teacher_decay=0.75), data.load(Digits()), [0])
     batch = next(iter(problem.batches(split, 1)))

@@ -67,3 +67,12 @@ def test_an_arm_says_best_of_how_many_only_where_there_was_a_choice() -> None:
     several = best_of(graded((0.5, 0.6), (0.9, 0.3), (0.2, 0.1)), "manual β", "accuracy")
     single = best_of(graded((0.5, 0.6), (None, None), (None, None)), "manual β", "accuracy")
     assert (best_note(several), best_note(single)) == ("best of 3", "")
+
+
+def test_a_trial_that_had_no_part_in_the_choice_has_none_in_the_mean() -> None:
+    view = bottleneck_of(MANUAL, seeds=(0, 1), data={"name": "digits", "validation_fraction": 0.2})
+    first, second, *_ = view.trials
+    play(view, first, [{"accuracy": 0.5, "validation_accuracy": 0.6}])
+    play(view, second, [{"accuracy": 0.9, "validation_accuracy": None}])
+    chosen = best_of(view, "manual β", "accuracy")
+    assert (chosen.trials, chosen.values, chosen.mean.mean) == ([first, second], {first: 0.5}, 0.5)
