@@ -10,8 +10,8 @@ BESIDE = (":!docs", ":!tests", ":!*.md")  # no part of what runs
 
 
 def commit_of(tree: Path) -> str | None:
-    """`e0785b1`, `e0785b1+` where its code was changed since; none where git knows nothing of the tree."""
-    at = _git(tree, "describe", "--always", "--abbrev=10")
+    """`e0785b1b21`, `e0785b1b21+` where its code was changed since; none where git knows nothing of the tree."""
+    at = _git(tree, "rev-parse", "--short=10", "HEAD")
     changed = _git(tree, "status", "--porcelain", "--", ".", *BESIDE)
     return None if not at or changed is None else at + (CHANGED if changed else "")
 

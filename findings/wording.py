@@ -48,6 +48,8 @@ def signed(interval: Interval, of: int | None = None) -> Said:
     if half is None:
         values = [low, high] if seeds == 2 and low is not None and high is not None else [middle]
         return Said(" and ".join(plus(value) + number(value) for value in values), seeds, of)
+    if not half and not middle:
+        return Said("0", seeds, of)  # in every seed between line and step, or the same
     if not half or not 1e-6 < half < 1e6:
         return Said(plus(middle) + spread(middle, half), seeds, of)
     places = max(0, 1 - math.floor(math.log10(half)))

@@ -98,9 +98,12 @@ def _curves(study: Study) -> str:
             covered = f"all β from {setting(betas.from_)} to {setting(betas.to)} ({betas.law})"
             at = f"{own.points} of them" if own.points > 1 else "the middle of them"
             if not isinstance(arm.problem, Bottleneck):
-                covered, at = f"all preferences among {listed(list(arm.problem.terms))}", f"up to {own.points} of them"
+                covered, at = (
+                    f"all preferences among {listed(list(arm.problem.terms))}",
+                    (f"up to {max(own.points, len(arm.problem.terms))} of them"),
+                )
             said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}")
-    many = f"{'; '.join(said)}: each is a point of the front, and the training is counted once."
+    many = f"{'; '.join(said)}: each of these counts as a point, and the training is counted once."
     return many[:1].upper() + many[1:] if said else ""
 
 

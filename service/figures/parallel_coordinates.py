@@ -42,7 +42,7 @@ class CoordinatesData(NamedTuple):
     axes: list[Coordinate]
     more_axes: int  # parameters that have no axis
     without: int  # trials that lack a value
-    hidden: int  # trials that are not shown because there are too many
+    hidden: int  # lines that are not shown because there are too many
     found: list[str]  # arms whose β is where their weights ended
     curves: int = 0  # trials that have many lines
 

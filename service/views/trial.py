@@ -38,7 +38,7 @@ class TrialView:
 
     @property
     def collapsed(self) -> bool:
-        """The code carries nothing, at no place of its curve if it has one, now that training is over."""
+        """The code carries nothing, anywhere on its curve if it has one, now that training is over."""
         measured = [point["metrics"] for point in self.points] or [self.metrics]
         return self.state is TrialState.FINISHED and all(map(outcomes.collapsed, measured))
 

@@ -73,7 +73,11 @@ class Network(nn.Module):
         told = self._told(beta, preference) or self._at
         if told is None and (spec := self._conditional):
             every = f"β from {spec.beta.from_:g} to {spec.beta.to:g}" if self._by_beta else "preference"
-            example = "beta=0.01" if self._by_beta else f"preference={{{', '.join(self.said.terms)}}}"
+            example = (
+                "beta=0.01"
+                if self._by_beta
+                else f"preference={{{', '.join(f'{term!r}: …' for term in self.said.terms)}}}"
+            )
             raise ValueError(f"trial {self.said.trial} was trained for every {every}: name one, as model(x, {example})")
         if self._borrower is None:
             self._borrower = Borrower(self.said.model, self._sizes)

@@ -59,7 +59,10 @@ class Weighting(Protocol):
         return torch.bmm(g, g.mT)
 
     def told(self, epoch: int, step: int, rows: int) -> Tensor | None:
-        """What the model is told with each example of the coming batch, [m, rows or 1, numbers]; most tell nothing."""
+        """What the model is told with the coming batch: [m, G, numbers], each for one of G equal shares of its rows.
+
+        Most tell nothing.
+        """
         return None
 
     def by_example(self) -> Tensor | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from service.contract.methods.weightings import MOST_DRAWS
 from service.contract.methods.weightings import Conditional as Spec
 from service.contract.study.simplex import count, mixtures
 from service.contract.wire.events import Where
@@ -16,7 +17,6 @@ from workers.models.components.modulation import Told
 from workers.weightings import Place, Setting, Weighting
 
 DRAWS = 16  # βs of a batch, where each example may have its own: more cost time and bring little
-MANY = 2**16  # as many as there are examples
 
 
 def told_by(spec: Spec, by_beta: bool, terms: int) -> Told:
@@ -57,14 +57,16 @@ class Conditional(Weighting):
         self._drawn = torch.empty(0, device=setting.device)
         self._weights = torch.ones((), device=setting.device)  # of the batch that was drawn last: [m, B or 1, n]
         together = not setting.separable or self._spec.scalarization == "stch"
-        self._draws = self._spec.draws or (1 if together else DRAWS if setting.by_beta else MANY)
+        self._draws = self._spec.draws or (1 if together else DRAWS if setting.by_beta else MOST_DRAWS)
 
     def told(self, epoch: int, step: int, rows: int) -> Tensor:
         if step == 0:
             self._drawn = self._draw(f"condition/{epoch}", min(self._draws, rows))
         shares = next(g for g in range(self._drawn.shape[2], 0, -1) if rows % g == 0)
         drawn, each = self._drawn[:, step, :shares], rows // shares
-        told = self._at_betas(drawn) if self._setting.by_beta else self._at_preferences(drawn)
+        if not self._setting.by_beta:  # tasks read rows of a batch, so each row is told its own
+            return self._at_preferences(drawn.repeat_interleave(each, 1) if shares > 1 else drawn)
+        told = self._at_betas(drawn)
         self._weights = self._weights.repeat_interleave(each, 1) if each > 1 else self._weights
         return told
 
@@ -115,7 +117,8 @@ class Conditional(Weighting):
     def places(self) -> list[Place]:
         """Evenly along the range of β from its least, or over all preferences."""
         if self._setting.by_beta:
-            return [self._place(i) for i in range(self._spec.points)]
+            spreads = [betas.spread(self._spec.points) for betas in self._betas]
+            return [self._place(i, spreads) for i in range(self._spec.points)]
         members, terms = len(self._betas), self._setting.terms
         steps = 1
         while count(len(terms), steps + 1) <= self._spec.points:
@@ -125,7 +128,7 @@ class Conditional(Weighting):
         told = (torch.tensor([[list(p.values())]] * members, device=self._setting.device) for p in shares)
         return [Place([p] * members, self._at_preferences(t)) for p, t in zip(shares, told, strict=True)]
 
-    def _place(self, i: int) -> Place:
-        where: list[Where] = [{"beta": b.spread(self._spec.points)[i]} for b in self._betas]
+    def _place(self, i: int, spreads: Sequence[Sequence[float]]) -> Place:
+        where: list[Where] = [{"beta": betas[i]} for betas in spreads]
         share = i / (self._spec.points - 1) if self._spec.points > 1 else 0.5
         return Place(where, self._at_betas(torch.full((len(self._betas), 1), share, device=self._setting.device)))

@@ -121,7 +121,7 @@ interface CurvePoint {
 }
 
 interface OpenTrial extends Trial {
-  reports: Record<string, any>[];
+  reports: (Record<string, number | null> & { points?: CurvePoint[] })[];
   points: CurvePoint[];
   log: string[];
   artifacts: Record<string, number>;

@@ -19,6 +19,7 @@ Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
 MOST_POINTS = 256  # of one trial's curve
+MOST_DRAWS = 2**16  # βs of a batch: one for each example of the largest
 
 
 class Fixed(Strict):
@@ -112,14 +113,18 @@ class Betas(Keyed):
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Betas:
-        check_bounds(self.from_, self.to, "log" if self.law == "log-uniform" else "linear")
+        check_bounds(self.from_, self.to, self._scale)
         return self
+
+    @property
+    def _scale(self) -> Scale:
+        return "log" if self.law == "log-uniform" else "linear"
 
     def spread(self, count: int) -> list[float]:
         """So many βs over the range, both ends included; of one the middle."""
-        scale: Scale = "log" if self.law == "log-uniform" else "linear"
-        span = Span.model_validate({"from": self.from_, "to": self.to, "count": max(count, 3), "scale": scale})
-        return span.values() if count > 2 else [span.values()[i] for i in ((1,) if count == 1 else (0, 2))]
+        span = Span.model_validate({"from": self.from_, "to": self.to, "count": max(count, 3), "scale": self._scale})
+        between = span.values()[1:-1]
+        return between if count == 1 else [self.from_, *(between if count > 2 else []), self.to]
 
     def share(self, beta: float) -> float:
         """Where a β lies in the range, from 0 to 1 on its law; ValueError where it lies outside."""
@@ -144,7 +149,7 @@ class Conditional(Strict):
     concentration: Axis[Positive] = Field(
         1.0, description="of several tasks: preferences come from a Dirichlet distribution with this parameter"
     )
-    draws: Annotated[int, Field(ge=1, le=65_536)] | None = Field(
+    draws: Annotated[int, Field(ge=1, le=MOST_DRAWS)] | None = Field(
         None,
         description="βs drawn for a batch, each for an equal share of its examples, one in each part of the range; at "
         "most one for each example; none: 16 (of several tasks: one preference for each example), but one where a "
@@ -163,7 +168,9 @@ class Conditional(Strict):
         64, description="hidden units of the networks that turn β into scales and shifts"
     )
     points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
-        24, description="βs (or, at most, preferences) that are reported, spread over the range"
+        24,
+        description="βs that are reported, spread over the range; of several tasks at most so many preferences, but "
+        "each task alone always",
     )
 
 
@@ -394,7 +401,12 @@ class Stch(_Scalarizer):
     preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
-BY_HAND = ("fixed", "uniform", "single", "target-rate")  # somebody chose what they weigh; others find it
+BY_HAND = (
+    "fixed",
+    "uniform",
+    "single",
+    "target-rate",
+)  # somebody chose what they weigh; others find it, or train for all
 CONSTANT = ("fixed", "uniform", "single")  # their weights stay as they are written
 REFERENCES = ("single",)  # by hand, but models of their own for each task: others are measured against them
 

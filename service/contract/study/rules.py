@@ -10,9 +10,10 @@ from service.contract.methods.data import Data, Gaussian, Images
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.task_data import DOMAIN
-from service.contract.methods.weightings import Conditional, Fixed, Single
+from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
+from service.contract.study import conditional_rules
 from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
@@ -32,7 +33,7 @@ def broken(study: Study) -> list[Detail]:
         *_fixed_weights(study),
         *_single_tasks(study),
         *_blending(study),
-        *_conditional(study),
+        *conditional_rules.broken(study),
         *_feedback(study),
         *_balance(study),
     ]
@@ -225,41 +226,6 @@ def _blending(study: Study) -> Iterator[Detail]:
             rule = f"blending needs data.validation_fraction > 0, got {share!r} for data {study.data.name!r}"
         if rule:
             yield Detail(path=f"arms[{i}].weighting.name", message=rule)
-
-
-def _conditional(study: Study) -> Iterator[Detail]:
-    """A network for all β needs a model that can be told β, and a loss that can be weighted as it is drawn."""
-    for i, arm in enumerate(study.arms):
-        weighting, problem, model = arm.weighting, arm.problem, study.model_of(arm)
-        training = study.training_of(arm)
-        if not isinstance(weighting, Conditional) or model is None or training is None:
-            continue
-        path, needs = f"arms[{i}].weighting", None
-        if problem.name == "toy":
-            needs = "a network whose layers can be scaled by β", "problem 'toy', which has none"
-        elif not model.modulates:
-            needs = "model mlp or cnn, whose layers can be scaled and shifted", f"model {model.name!r}"
-        elif training.feedback == "dfa":
-            needs = "training.feedback backprop", "'dfa'"
-        elif training.balance is not None:
-            needs = "training without balance: what scales its units by β is not balanced with them", "balance"
-        elif isinstance(problem, Multitask) and "exemplar" in problem.terms:
-            needs = "tasks without a teacher", "'exemplar'"
-        if needs:
-            yield Detail(path=f"{path}.name", message="conditional needs {}, got {}".format(*needs))
-        if isinstance(arm.search, OptunaSearch):
-            rule = "a search is told one point per trial, conditional has many: leave the search out, got optuna"
-            yield Detail(path=f"arms[{i}].search", message=rule)
-        together = weighting.scalarization == "stch" or (
-            isinstance(problem, Bottleneck)
-            and (listed(problem.rate) != ["vib"] or listed(problem.transform) != ["identity"])
-        )
-        if weighting.draws not in (None, 1) and together:
-            rule = "rate nib, transforms and stch take the examples of a batch together: draws must be 1"
-            yield Detail(path=f"{path}.draws", message=f"{rule}, got {weighting.draws}")
-        if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
-            rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
-            yield Detail(path=f"{path}.scalarization", message=rule)
 
 
 def _feedback(study: Study) -> Iterator[Detail]:

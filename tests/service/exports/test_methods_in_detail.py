@@ -111,7 +111,7 @@ def test_a_training_with_many_points_says_what_it_covers_and_where_it_was_measur
     assert (
         "Each training of “all β” covers all β from 0.001 to 0.5 (log-uniform) and was measured at 12 of them: " in text
     )
-    assert "each is a point of the front, and the training is counted once." in text
+    assert "each of these counts as a point, and the training is counted once." in text
     tasks = methods(study_of({"name": "all", "weighting": {"name": "conditional"}})).paragraph
     assert "covers all preferences among left and right and was measured at up to 24 of them: " in tasks
     assert "Each training of" not in methods(bottleneck_of(MANUAL)).paragraph

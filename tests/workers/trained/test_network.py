@@ -171,7 +171,7 @@ def test_a_network_for_every_preference_wants_a_share_of_each_task(tasks: bytes)
             load(tasks, preference=wrong)
     with pytest.raises(ValueError, match="take a preference for class, rotation, reconstruction and no beta"):
         load(tasks, beta=0.01)
-    with pytest.raises(ValueError, match=r"every preference: name one, as model\(x, preference={class, rotation"):
+    with pytest.raises(ValueError, match=r"every preference: name one, as model\(x, preference={'class': …, 'rotation"):
         load(tasks).predict(images())
 
 

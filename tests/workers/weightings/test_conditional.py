@@ -147,6 +147,15 @@ def test_members_with_ranges_of_their_own_do_what_they_do_alone(problem: Any, mo
             assert a["metrics"] == pytest.approx(b["metrics"], rel=1e-4, abs=1e-5, nan_ok=True)
 
 
+@pytest.mark.parametrize("law", ["uniform", "log-uniform"])
+@pytest.mark.parametrize("count", [2, 3, 24])
+def test_what_is_reported_lies_within_the_range(law: str, count: int) -> None:
+    betas = Conditional.model_validate({"beta": {"from": 0.03, "to": 0.3, "law": law}}).beta
+    assert betas.spread(count)[0] == 0.03 and betas.spread(count)[-1] == 0.3
+    assert [betas.share(beta) for beta in betas.spread(count)] == sorted(map(betas.share, betas.spread(count)))
+    assert betas.share(betas.spread(1)[0]) == pytest.approx(0.5, abs=1e-5)
+
+
 def test_the_curve_runs_over_the_range_and_its_middle_is_what_the_trial_reports() -> None:
     (last,) = reports(trial(range_of(1e-4, 1.0, points=5)))
     curve = last.points["t0"]
@@ -182,6 +191,18 @@ def test_preferences_of_tasks_cover_the_simplex_and_weigh_the_encoder() -> None:
     w = weights_at(three, 1, 0, 50)
     torch.testing.assert_close(w.sum(-1), torch.full((1, 50), 3.0))
     assert len(w[0].unique(dim=0)) == 50, "each example has its own"
+
+
+def test_few_preferences_of_a_batch_reach_every_row_that_a_task_reads() -> None:
+    """Tasks decode rows of a batch, whose views stand one below the other."""
+    two = drawn(Conditional(draws=4), terms=("a", "b"), by_beta=False)
+    told = two.told(1, 0, 12)
+    w = two.by_example()
+    assert told is not None and w is not None and told.shape == w.shape == (1, 12, 2)
+    torch.testing.assert_close(w, told + 1)
+    assert len(w[0].unique(dim=0)) == 4
+    (last,) = reports(trial(Conditional(points=2, draws=4), problem=Multitask(auxiliaries=["rotation"])))
+    assert not last.failures
 
 
 def test_smooth_tchebycheff_weighs_by_the_largest_weighted_loss() -> None:

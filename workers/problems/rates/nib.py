@@ -19,9 +19,10 @@ class Rate:
     so the KL to N(0, I) is a valid but very loose bound here; the evaluation's fitted marginal follows that scale.
     """
 
+    separable = False  # all examples of a batch make it together
+
     # φ with σ² = 1, the prior's noise. On digits (one seed, 40 epochs) φ of −7, −5 and −3 gave no β between a collapsed
     # code and one with all points apart at ln N, where the bound is flat; at σ² = 1 the β between reach rates between.
-    separable = False  # all examples of a batch make it together
     scalars = (math.log(math.e - 1),)
 
     def outputs(self, latent: int) -> int:

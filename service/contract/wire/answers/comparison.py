@@ -103,7 +103,7 @@ class GradientsOfTerms(Answer):
 class ComparedArm(ArmLook):
     """One arm beside the others."""
 
-    automatic: Annotated[bool, Field(description="it finds its weights by itself")]
+    automatic: Annotated[bool, Field(description="its weights are not chosen by hand")]
     counts: Annotated[TrialCounts, Field(description="of its trials")]
     best: Annotated[
         dict[str, float | None],

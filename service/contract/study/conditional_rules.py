@@ -1,0 +1,47 @@
+"""What a weighting for all trade-offs at once needs of the other parts of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.contract.methods.problems import Bottleneck, Multitask
+from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.weightings import Conditional
+from service.contract.study.axes import listed
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail
+
+
+def broken(study: Study) -> Iterator[Detail]:
+    """A network for all β needs a model that can be told β, and a loss that can be weighted as it is drawn."""
+    for i, arm in enumerate(study.arms):
+        weighting, problem, model = arm.weighting, arm.problem, study.model_of(arm)
+        training = study.training_of(arm)
+        if not isinstance(weighting, Conditional) or model is None or training is None:
+            continue
+        path, needs = f"arms[{i}].weighting", None
+        if problem.name == "toy":
+            needs = "a network whose layers can be scaled by β", "problem 'toy', which has none"
+        elif not model.modulates:
+            needs = "model mlp or cnn, whose layers can be scaled and shifted", f"model {model.name!r}"
+        elif training.feedback == "dfa":
+            needs = "training.feedback backprop", "'dfa'"
+        elif training.balance is not None:
+            needs = "training without balance: what scales its units by β is not balanced with them", "balance"
+        elif isinstance(problem, Multitask) and "exemplar" in problem.terms:
+            needs = "tasks without a teacher", "'exemplar'"
+        if needs:
+            yield Detail(path=f"{path}.name", message="conditional needs {}, got {}".format(*needs))
+        if isinstance(arm.search, OptunaSearch):
+            rule = "a search is told one point per trial, conditional has many: leave the search out, got optuna"
+            yield Detail(path=f"arms[{i}].search", message=rule)
+        together = weighting.scalarization == "stch" or (
+            isinstance(problem, Bottleneck)
+            and ("nib" in listed(problem.rate) or listed(problem.transform) != ["identity"])
+        )
+        if weighting.draws not in (None, 1) and together:
+            rule = "rate nib, transforms and stch take the examples of a batch together: draws must be 1"
+            yield Detail(path=f"{path}.draws", message=f"{rule}, got {weighting.draws}")
+        if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
+            rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
+            yield Detail(path=f"{path}.scalarization", message=rule)
