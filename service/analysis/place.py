@@ -153,7 +153,7 @@ def place_of(
     by_seed = {} if (beyond or 0.0) > MOST else {seed: _mean(own.distances) for seed, own in seeds.items()}
     gaps = [[_mean(seed.matched[i]) for seed in known if seed.matched[i]] for i in (0, 1)]
     return Place(
-        distance=spread_of(list(by_seed.values()), [seeds[seed].beyond == 1 for seed in by_seed]),
+        distance=spread_of(list(by_seed.values()), [seeds[seed].beyond < 1 for seed in by_seed]),
         by_seed=by_seed,
         matched={axis.metric: spread_of(own) for axis, own in zip(axes, gaps, strict=True)},
         dominated=float(np.mean([seed.dominated for seed in known])) if known else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -16,14 +17,14 @@ ROUNDING = 1e-9  # relative; seeds that differ by less do not differ
 class Spread(NamedTuple):
     """Means over seeds of the two readings; seed by seed the line promises no more than the step.
 
-    `most` and `least` are what it may be better and worse by: line and step, but the other one in seeds in which the
-    front does not reach what is measured, so that what is not known there is no proof of being on the front.
+    Those of the seeds in which the front reaches what is measured are known: the others speak against a claim that it
+    lies off the front, and must not speak for one that it lies on it.
     """
 
     step: Interval
     line: Interval
-    most: Interval
-    least: Interval
+    known_step: Interval
+    known_line: Interval
 
     @property
     def decides(self) -> Literal["step", "line"] | None:
@@ -42,25 +43,28 @@ class Spread(NamedTuple):
         step, line = self.step, self.line
         if self.decides is not None or line.mean is None:
             return step if self.decides == "step" else line
-        half = None if line.half_width is None else self.off()
+        off = self.off()
+        half = None if math.isinf(off) else off
         return Interval(0.0, half, line.seeds, min(step.low or 0.0, 0.0), max(line.high or 0.0, 0.0))
 
     def off(self, *, by_mean: bool = False) -> float:
-        """How far off the front it may lie: by the ends of the intervals, or by the means alone."""
-        over, under = (0.0 if by_mean else each.half_width or 0.0 for each in (self.most, self.least))
-        return max(0.0, (self.most.mean or 0.0) + over, under - (self.least.mean or 0.0))
+        """How far off the front it may lie: by the ends of the known intervals, or by the means; ∞ without any."""
+        step, line = self.known_step, self.known_line
+        under, over = (0.0, 0.0) if by_mean else (step.half_width, line.half_width)
+        if step.mean is None or line.mean is None or under is None or over is None:
+            return math.inf
+        return max(0.0, line.mean + over, under - step.mean)
 
 
 NOTHING = Spread(*[Interval(None, None, 0)] * 4)
 
 
-def spread_of(by_seed: Sequence[Reading], blind: Sequence[bool] | None = None) -> Spread:
-    """Of each seed's readings; `blind` says where the front does not reach."""
-    unknown = blind or [False] * len(by_seed)
-    pairs = [(r.line, r.step) if lost else (r.step, r.line) for r, lost in zip(by_seed, unknown, strict=True)]
+def spread_of(by_seed: Sequence[Reading], reached: Sequence[bool] | None = None) -> Spread:
+    """Of each seed's readings; `reached` says which the front reaches, all if not given."""
+    known = [r for r, seen in zip(by_seed, reached, strict=True) if seen] if reached else by_seed
     step, line = (seeds_mean([r[i] for r in by_seed]) for i in (0, 1))
-    least, most = (seeds_mean([r[i] for r in pairs]) for i in (0, 1))
-    return Spread(step, line, most, least)
+    known_step, known_line = (seeds_mean([r[i] for r in known]) for i in (0, 1))
+    return Spread(step, line, known_step, known_line)
 
 
 def seeds_mean(values: Sequence[float]) -> Interval:

@@ -63,7 +63,7 @@ def test_a_seed_that_the_front_does_not_reach_is_no_proof_of_being_on_it() -> No
     place = placed(*own, seeds=(0, 1, 2))
     away = math.hypot(1 / 8, 0.45)
     assert place.by_seed[2] == pytest.approx((away, -away)) and place.distance.told.mean == 0.0
-    assert place.distance.off(by_mean=True) == pytest.approx(away / 3)
+    assert place.distance.known_line.seeds == 2 and place.distance.off() == math.inf
     trials = [*grid((0, 1, 2)), *(trial("a", *each) for each in own)]
     arms = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], ["base", "a"], None)
     assert arms["a"].standing == "open" and arms["a"].p_adjusted == 1.0
@@ -71,7 +71,7 @@ def test_a_seed_that_the_front_does_not_reach_is_no_proof_of_being_on_it() -> No
 
 def test_what_is_within_reach_speaks_for_a_front_of_which_some_is_not() -> None:
     place = placed((0, 9.0, 1.5), (0, 1.0, 0.1))
-    assert place.by_seed[0].step == -0.25 and place.beyond == 0.5 and place.distance.most == place.distance.line
+    assert place.by_seed[0].step == -0.25 and place.beyond == 0.5 and place.distance.known_line == place.distance.line
 
 
 def test_half_way_between_two_powers_is_their_geometric_mean() -> None:

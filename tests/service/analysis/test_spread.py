@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,20 +31,25 @@ def test_noise_about_the_line_cancels_though_the_step_is_far() -> None:
 
 def test_between_the_two_the_interval_reaches_as_far_as_either_may_be_off() -> None:
     step, line = Interval(0.02, 0.05, 5, -0.03, 0.08), Interval(-0.01, 0.02, 5, -0.03, 0.01)
-    spread = Spread(step, line, line, step)
+    spread = Spread(step, line, step, line)
     assert spread.decides is None
     assert spread.told == pytest.approx((0.0, 0.03, 5, -0.03, 0.01)), "the step may lie 0.03 below, the line 0.01 above"
     far = Interval(0.2, 0.05, 5, 0.1, 0.3), Interval(-0.1, 0.02, 5, -0.2, -0.01)
-    assert Spread(*far, far[1], far[0]).told == (0.0, 0.0, 5, 0.0, 0.0)
+    assert Spread(*far, *far).told == (0.0, 0.0, 5, 0.0, 0.0)
 
 
-def test_where_the_front_does_not_reach_it_may_lie_off_to_either_side() -> None:
-    by_seed = [Reading(0.3, -0.3), Reading(0.01, -0.01), Reading(0.0, 0.0)]
-    known, blind = spread_of(by_seed), spread_of(by_seed, [True, False, False])
-    assert blind[:2] == known[:2], "better by the step, worse by the line"
-    assert (blind.most.mean, blind.least.mean) == pytest.approx((0.29 / 3, -0.29 / 3))
-    assert blind.off(by_mean=True) == pytest.approx(0.29 / 3) and known.off(by_mean=True) == 0.0
-    assert blind.told.half_width == blind.off() > known.off()
+def test_how_far_off_it_may_lie_is_what_the_seeds_say_that_the_front_reaches() -> None:
+    """The first seed is past an end: it speaks against either claim, and for neither."""
+    by_seed = [Reading(0.3, -0.3), Reading(0.06, 0.05), Reading(0.05, 0.04), Reading(0.05, 0.04)]
+    whole, known = spread_of(by_seed), spread_of(by_seed, [False, True, True, True])
+    assert whole[:2] == known[:2] and whole.told.mean == known.told.mean == 0.0
+    assert (whole.off(by_mean=True), known.off(by_mean=True)) == pytest.approx((0.0, 0.13 / 3))
+    assert known.told.half_width == known.off() > 0.13 / 3
+
+
+def test_two_seeds_that_the_front_reaches_do_not_say_how_far_off_it_may_lie() -> None:
+    few = spread_of([Reading(0.3, -0.3), Reading(0.01, -0.01), Reading(0.0, 0.0)], [False, True, True])
+    assert few.told[:3] == (0.0, None, 3) and few.off() == math.inf and few.off(by_mean=True) == 0.0
 
 
 def test_two_seeds_have_no_interval_and_no_seed_has_nothing() -> None:

@@ -148,7 +148,7 @@ def place(
     told = {}
     if gap is not None:
         step, line = (Interval(each, 0.02 if seeds > 2 else None, seeds) for each in gap)
-        told = {"i_zy_bits": Spread(step, line, line, step)}
+        told = {"i_zy_bits": Spread(step, line, step, line)}
     own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {}, seeds)
     gaps = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
     known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), gaps)
@@ -208,7 +208,7 @@ def test_below_is_told_by_the_step_and_above_by_the_line_each_with_its_test() ->
 def test_between_steps_and_lines_the_interval_is_told_and_nothing_is_tested() -> None:
     own = place(p=1.0)
     step, line = Interval(0.02, 0.05, 3, -0.01, 0.05), Interval(-0.01, 0.02, 3, -0.03, 0.01)
-    between = Spread(step, line, line, step)
+    between = Spread(step, line, step, line)
     words = said(rival(own._replace(place=own.place._replace(distance=between))))
     assert words.startswith("arm is not shown to lie off base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits")
     assert "(distance 0 ± 0.03 of the objectives’ ranges, between steps and lines in the mean over 3 seeds)" in words
