@@ -90,12 +90,12 @@ def front_keys(view: View) -> set[Key]:
         axes = objectives(view)
         return {point.key for point in nondominated(points_on(view, axes), axes)}
 
-    return view.memo("points on the front", computed)
+    return view.memo("front", computed)
 
 
 def front_ids(view: View) -> set[str]:
     """Trials with a point on it."""
-    return view.memo("trials on the front", lambda: {trial for trial, _ in front_keys(view)})
+    return view.memo("trials of the front", lambda: {trial for trial, _ in front_keys(view)})
 
 
 def metric_axis(view: View, name: str, query: str) -> Axis:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from service.contract.methods.weightings import Conditional
+from service.contract.wording.numbers import setting
 from workers.measures.coding import Code
 from workers.models import Conditioned, Model, Sizes
 from workers.models.components.modulation import Told
@@ -72,7 +73,7 @@ class Network(nn.Module):
         """The model with the weights that the module has now, told where it is."""
         told = self._told(beta, preference) or self._at
         if told is None and (spec := self._conditional):
-            every = f"β from {spec.beta.from_:g} to {spec.beta.to:g}" if self._by_beta else "preference"
+            every = f"β from {setting(spec.beta.from_)} to {setting(spec.beta.to)}" if self._by_beta else "preference"
             example = (
                 "beta=0.01"
                 if self._by_beta
@@ -121,7 +122,7 @@ class Network(nn.Module):
         if self._by_beta:
             if beta is None or preference is not None:
                 raise ValueError("a bottleneck takes a beta and no preference")
-            return f"beta={beta:g}", at_beta(spec, beta)
+            return f"beta={setting(beta)}", at_beta(spec, beta)
         if preference is None or beta is not None:
             raise ValueError(f"several tasks take a preference for {', '.join(terms)} and no beta")
         return f"preference={dict(preference)}", at_preference(terms, preference)

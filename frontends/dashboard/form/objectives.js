@@ -12,7 +12,7 @@ const { least: FEWEST, most: MOST } = vocabulary.limits.objectives;
 
 /** @typedef {import("./study-form.js").StudyForm} StudyForm */
 
-/** Metrics that can be an objective: neither those that only describe a training, nor those of the split that chooses. */
+/** Metrics that can be an objective: none that only describes a training, none of the split that chooses. */
 const choosable = (/** @type {Metric[]} */ metrics) =>
   metrics.filter((metric) => metric.reference !== null && metric.validation_of === null);
 

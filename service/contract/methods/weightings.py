@@ -11,6 +11,7 @@ from service.contract.methods.problems import TaskName
 from service.contract.metrics import ALPHA_GAP
 from service.contract.study.axes import Axis, Grid, Keyed, Scale, Span, check_bounds
 from service.contract.study.strict import Strict
+from service.contract.wording.numbers import setting
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
@@ -130,7 +131,8 @@ class Betas(Keyed):
         """Where a β lies in the range, from 0 to 1 on its law; ValueError where it lies outside."""
         low, high = self.from_, self.to
         if not low <= beta <= high:
-            raise ValueError(f"beta must lie in the range that was trained, {low:g} to {high:g}, got {beta:g}")
+            trained = f"{setting(low)} to {setting(high)}"
+            raise ValueError(f"beta must lie in the range that was trained, {trained}, got {beta!r}")
         if self.law == "uniform":
             return (beta - low) / (high - low)
         return math.log(beta / low) / math.log(high / low)

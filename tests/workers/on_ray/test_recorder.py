@@ -15,7 +15,7 @@ from ray.tune.result import HOSTNAME, NODE_IP
 
 from service.contract.study.study import Resources
 from service.contract.wire.epoch_report import EpochReport
-from service.contract.wire.events import Metrics
+from service.contract.wire.events import Curve, Metrics
 from workers.on_ray import driver
 from workers.on_ray.driver import NotEnough, slots_of
 from workers.on_ray.recorder import Recorder
@@ -33,8 +33,12 @@ class Events:
     def trial_started(self, trial: str, host: str | None, config: Any) -> None:
         self.told.append(("started", trial, host, config))
 
-    def report(self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str]) -> None:
+    def report(
+        self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str], points: Curve | None = None
+    ) -> None:
         self.told.append(("report", trial, epoch, metrics, list(lines)))
+        if points:
+            self.told.append(("points", trial, points))
 
     def trial_finished(self, trial: str, lines: Sequence[str]) -> None:
         self.told.append(("finished", trial, list(lines)))
@@ -65,6 +69,13 @@ def told() -> Told:
 
 def report(epoch: int, final: bool = False, log: Sequence[str] = (), **metrics: Metrics) -> EpochReport:
     return EpochReport(epoch=epoch, metrics=metrics, failures={}, final=final, log=list(log))
+
+
+def test_a_curve_travels_with_the_report_of_its_trial(told: Told) -> None:
+    curve: Curve = [{"where": {"beta": 0.1}, "metrics": {"accuracy": 0.4}}]
+    reported = report(1, a={"accuracy": 0.5}, b={"accuracy": 0.6}).model_copy(update={"points": {"b": curve}})
+    told.recorder.record(["a", "b"], reported)
+    assert [each for each in told.events.told if each[0] == "points"] == [("points", "b", curve)]
 
 
 def cohort(**more: Any) -> Any:
