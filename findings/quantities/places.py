@@ -9,7 +9,7 @@ from findings.wording import Said, mean, signed
 from service.analysis import Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import compared
-from service.analysis.place_words import STANDINGS
+from service.analysis.place_words import standing_words
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
@@ -81,7 +81,7 @@ def amounts_to(question: Question) -> Said:
 
 
 def standing(question: Question) -> Said:
-    return OF_BASELINE if _is_baseline(question) else _of_place(question, STANDINGS[_place(question).standing])
+    return OF_BASELINE if _is_baseline(question) else _of_place(question, standing_words(_place(question)))
 
 
 def _pair(question: Question) -> Pair | None:

@@ -53,6 +53,14 @@ class ArmPlace(NamedTuple):
             return "open"
         return "above" if mean > 0 else "below"
 
+    @property
+    def slightly(self) -> Literal["above", "below"] | None:
+        """A difference is shown, but its mean is within the tolerance and its interval is not."""
+        mean = self.place.distance.told.mean
+        if self.standing != "open" or not mean or self.p_adjusted is None or self.p_adjusted >= LEVEL:
+            return None
+        return "above" if mean > 0 else "below"
+
 
 class ExactFront(NamedTuple):
     """A front that is known by formula, less is better. [P, 2]"""

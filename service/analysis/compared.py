@@ -109,7 +109,7 @@ def _compare(view: View) -> Comparison:
     places = _places(view, axes, baseline if view.alike else None, whole, references)
     single = against_single(view)
     judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
-    of_curves = arms_of_curves(view)
+    of_curves, sizes = arms_of_curves(view), _sizes(view)
     rivals = [
         Rival(
             pair,
@@ -121,6 +121,7 @@ def _compare(view: View) -> Comparison:
             sum(arm == pair.arm for arm, _ in lost),
             pair.arm in of_curves,
             pair.baseline in of_curves,
+            (sizes[pair.arm], sizes[pair.baseline]),
         )
         for pair in pairs
     ]
@@ -158,6 +159,14 @@ def _compare(view: View) -> Comparison:
         single=single,
         words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
     )
+
+
+def _sizes(view: View) -> dict[str, float]:
+    """Points of each arm per seed: trials, or places on their curves."""
+    sizes = dict.fromkeys((arm.name for arm in view.study.arms), 0.0)
+    for trial in view.trials.values():
+        sizes[trial.planned.arm] += max(1, len(trial.points)) / len(view.study.seeds)
+    return {arm: round(size, 1) for arm, size in sizes.items()}
 
 
 def _words(rival: Rival, axes: list[Axis], seconds: dict[str, float], tests: int, identical: list[list[str]]) -> str:

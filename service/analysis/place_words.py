@@ -33,6 +33,11 @@ IS = {
 }
 
 
+def standing_words(place: ArmPlace) -> str:
+    """`slightly above the front`: shown to lie off it, by a distance whose mean is within the tolerance."""
+    return f"slightly {place.slightly} the front" if place.slightly else STANDINGS[place.standing]
+
+
 class Rival(NamedTuple):
     """An arm that is held against the baseline, with all that is said about both."""
 
@@ -45,6 +50,7 @@ class Rival(NamedTuple):
     lost: int  # seeds in which all its trials failed or collapsed
     curves: bool = False  # its trials have many points each
     baseline_curves: bool = False  # those of the baseline have
+    sizes: tuple[float, float] = (1.0, 1.0)  # points per seed, of the arm and of the baseline
 
 
 def _amount(metric: str, gap: Interval) -> str:
@@ -141,6 +147,10 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
     own = _marks(rival.curves)
     some = f"; {percent(beyond)} of its {own} on a front lie where {base} does not reach" if beyond else ""
     against = f"{LIES[standing]} {base}’s front" if rival.baseline.draws_front else f"{IS[standing]} {base}"
+    if place.slightly:
+        slight = {"above": "better", "below": "worse"}[place.slightly]
+        front = rival.baseline.draws_front
+        against = f"lies slightly {place.slightly} {base}’s front" if front else f"is slightly {slight} than {base}"
     return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(rival, tests)}{some}{lost})"
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from service.analysis.comparison import ArmResult, Pair
 from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
-from service.analysis.place_words import STANDINGS, Rival, cost_words, front_words, where_words
+from service.analysis.place_words import Rival, cost_words, front_words, standing_words, where_words
 from service.analysis.single_words import drop_words
 from service.contract.wording.numbers import (
     duration,
@@ -54,8 +55,11 @@ def test_words(pair: Pair, tests: int) -> str:
     return ", ".join([said[0], f"paired t-test over {said[1]}{held}", p_value(pair.p_adjusted), *size])
 
 
-def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
-    """What is shown of one arm against the baseline; "no difference shown" when none is."""
+def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int, sizes: tuple[float, float] = (1.0, 1.0)) -> str:
+    """What is shown of one arm against the baseline; "no difference shown" when none is.
+
+    `sizes` are their points per seed: with more of them hypervolume grows by itself, so that is then not tested.
+    """
     base, own = seconds[pair.baseline], seconds[pair.arm]
     time = f" with {part(own / base)} its training time" if base > 0 and own > 0 else ""
     ratio, difference = pair.paired.ratio, pair.paired.difference
@@ -63,6 +67,9 @@ def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int) -> str:
     if not difference.seeds:
         return f"{pair.arm} and {pair.baseline} have no seed in common yet"
     reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume{time}"
+    if sizes[0] != sizes[1]:
+        many = f"{number(sizes[0])} points per seed against {number(sizes[1])}"
+        return f"{pair.arm} reaches {reached} ({many}: hypervolume grows with their number, no test)"
     if pair.p_adjusted is None:
         return f"{pair.arm} reaches {reached} ({tested})"
     if pair.shown:
@@ -100,7 +107,9 @@ def _alone(result: ArmResult, others: int, ended: bool) -> str:
 def rival_words(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> str:
     """What is shown of one arm against the baseline; its hypervolume only where it draws a front of its own."""
     on_front = front_words(rival, axes, tests)
-    return f"{on_front}; {pair_words(rival.pair, seconds, tests)}" if rival.place.draws_front else on_front
+    if not rival.place.draws_front:
+        return on_front
+    return f"{on_front}; {pair_words(rival.pair, seconds, tests, rival.sizes)}"
 
 
 def _sentences(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> list[str]:
@@ -110,7 +119,8 @@ def _sentences(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float],
     if rival.place.draws_front:
         # A front from one training is what an arm of curves is for: what that cost is said too.
         cost = cost_words(rival) if rival.curves else ""
-        return [on_front, where, f"{pair_words(rival.pair, seconds, tests)}.", cost, reach_words(rival.pair)]
+        volume = f"{pair_words(rival.pair, seconds, tests, rival.sizes)}."
+        return [on_front, where, volume, cost, reach_words(rival.pair)]
     return [on_front, where, cost_words(rival)]
 
 
@@ -152,9 +162,8 @@ def verdict(
 def _counted(rest: Sequence[Rival]) -> str:
     if not rest:
         return ""
-    standings = [rival.place.standing for rival in rest]
-    counted = [(standings.count(standing), words) for standing, words in STANDINGS.items()]
-    words = ", ".join(f"{count} {what}" for count, what in counted if count)
+    counted = Counter(standing_words(rival.place) for rival in sorted(rest, key=_lead, reverse=True))
+    words = ", ".join(f"{count} {what}" for what, count in counted.items())
     return f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
 
 

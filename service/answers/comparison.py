@@ -10,7 +10,7 @@ from service.analysis.gradient_angles import Angles
 from service.analysis.gradient_words import conflict_words
 from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace
-from service.analysis.place_words import STANDINGS
+from service.analysis.place_words import standing_words
 from service.analysis.single_words import note_words
 from service.analysis.spread import Spread
 from service.contract.wire.answers.comparison import (
@@ -79,7 +79,7 @@ def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
         shown=pair.shown,
         whole=pair.whole,
         standing=place.standing,
-        standing_words=STANDINGS[place.standing],
+        standing_words=standing_words(place),
         distance_p_value=place.test.p_value,
         distance_p_adjusted=place.p_adjusted,
         words=words,

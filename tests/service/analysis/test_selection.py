@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -146,3 +147,33 @@ def test_ten_times_the_trials_are_no_advantage_where_validation_chooses() -> Non
     by_validation, by_test = claims(held=True), claims(held=False)
     print(f"equal arms are said to differ in {by_validation:.1%} of 200 studies, chosen on test in {by_test:.1%}")
     assert by_validation <= 0.08 and by_test > 2 * by_validation
+
+
+CLAIMED = re.compile(r"lies (slightly )?(above|below)|is (slightly )?(better|worse) than|reaches (more|less)")
+SHAPES = {
+    "ten βs and one setting, five seeds": (10, 1, 5),
+    "one β and ten settings, five seeds": (1, 10, 5),
+    "twenty βs and two settings, ten seeds": (20, 2, 10),
+}
+
+
+def verdict_of_equal_arms(rng: np.random.Generator, betas: int, settings: int, seeds: int) -> str:
+    """Of a study whose trials all do the same but for noise."""
+    grid = {"name": "fixed", "beta": {"grid": [0.01 * (i + 1) for i in range(betas)]}}
+    mib = {"name": "mib", "mu": {"grid": [0.1 * (i + 1) for i in range(settings)]}}
+    arms = [{"name": "grid", "weighting": grid}, {"name": "automatic", "weighting": mib}]
+    view = bottleneck_of(*arms, seeds=range(seeds), data=HELD, baseline="grid")
+    for trial in view.trials:
+        held, shown = rng.normal((5.0, 2.0), 0.1, (2, 2)).tolist()
+        play(view, trial, [reported((*held, 0.5), (*shown, 0.5))])
+    tell(view, event("study_finished"))
+    return compared(view).verdict
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_verdict_claims_no_difference_between_equal_arms_of_any_size(shape: str) -> None:
+    rng, studies = np.random.default_rng(1), 40
+    verdicts = [verdict_of_equal_arms(rng, *SHAPES[shape]) for _ in range(studies)]
+    claims = sum(bool(CLAIMED.search(said)) for said in verdicts) / studies
+    print(f"{shape}: the verdict claims a difference in {claims:.1%} of {studies} studies")
+    assert claims <= 0.1

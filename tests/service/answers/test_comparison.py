@@ -15,7 +15,7 @@ from service.analysis import Axis, Interval, Point, Trial, baseline_of, compare,
 from service.analysis.compared import compared
 from service.analysis.cost import Spent, cost_curve, cost_to_reach
 from service.analysis.paired import holm, paired
-from service.analysis.place_words import STANDINGS
+from service.analysis.place_words import standing_words
 from service.analysis.truth import gaussian_at_rate
 from service.analysis.verdict import pair_words, reach_words
 from service.answers.comparison import comparison_answer
@@ -403,7 +403,7 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         place = next(arm.place for arm in comparison.arms if arm.name == pair.arm)
         assert (pair.distance_p_value, pair.distance_p_adjusted) == (place.test.p_value, place.p_adjusted)
         assert pair.standing == place.standing is not None
-        assert pair.standing_words == STANDINGS[place.standing]
+        assert pair.standing_words == standing_words(place)
         assert (pair.words, pair.seeds) == (comparison.words[by.arm], 3)
     assert any(pair.p_adjusted != pair.p_value for pair in answer.pairs)
 
