@@ -6,16 +6,15 @@ from findings.expression import Question
 from findings.quantities.quantity import Quantity
 from findings.wording import Said
 from service.analysis.compared import compared
-from service.analysis.place_words import STANDINGS, standing_words
+from service.analysis.place_words import IN_WORDS, standing_words
 from service.contract.wording.numbers import whole
 
 
 def how_many(question: Question) -> Said:
     """Of the arms that are named, else of all that are held against the baseline."""
     (words,) = question.given.words
-    known = [*STANDINGS.values(), "slightly above the front", "slightly below the front"]
-    if words not in known:
-        raise ValueError(f"no arm stands {words!r}; known: {', '.join(known)}")
+    if words not in IN_WORDS:
+        raise ValueError(f"no arm stands {words!r}; known: {', '.join(IN_WORDS)}")
     seen = compared(question.view)
     named = question.given.arms or tuple(arm.name for arm in seen.arms if arm.name != seen.baseline)
     standing = [standing_words(arm.place) for arm in seen.arms if arm.name in named]

@@ -33,9 +33,13 @@ IS = {
 }
 
 
+SLIGHTLY = {side: f"slightly {side} the front" for side in ("above", "below")}
+IN_WORDS = [*STANDINGS.values(), *SLIGHTLY.values()]
+
+
 def standing_words(place: ArmPlace) -> str:
     """`slightly above the front`: shown to lie off it, by a distance whose mean is within the tolerance."""
-    return f"slightly {place.slightly} the front" if place.slightly else STANDINGS[place.standing]
+    return SLIGHTLY[place.slightly] if place.slightly else STANDINGS[place.standing]
 
 
 class Rival(NamedTuple):

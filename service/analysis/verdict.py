@@ -10,7 +10,7 @@ from service.analysis.comparison import ArmResult, Pair
 from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
-from service.analysis.place_words import Rival, cost_words, front_words, standing_words, where_words
+from service.analysis.place_words import IN_WORDS, Rival, cost_words, front_words, standing_words, where_words
 from service.analysis.single_words import drop_words
 from service.contract.wording.numbers import (
     duration,
@@ -162,8 +162,8 @@ def verdict(
 def _counted(rest: Sequence[Rival]) -> str:
     if not rest:
         return ""
-    counted = Counter(standing_words(rival.place) for rival in sorted(rest, key=_lead, reverse=True))
-    words = ", ".join(f"{count} {what}" for what, count in counted.items())
+    counted = Counter(standing_words(rival.place) for rival in rest)
+    words = ", ".join(f"{counted[what]} {what}" for what in IN_WORDS if counted[what])
     return f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
 
 

@@ -300,6 +300,19 @@ def test_the_arm_that_does_best_by_distance_is_told_and_the_others_are_counted()
     )
 
 
+def test_what_is_shown_but_within_the_tolerance_is_slight() -> None:
+    above, below = (rival(place(mean, 0.019, p=0.001), "arm") for mean in (0.015, -0.015))
+    assert said(above).startswith("arm lies slightly above base’s front")
+    assert said(below).startswith("arm lies slightly below base’s front")
+    assert said(rival(place(0.015, 0.019, p=0.2), "arm")).startswith("arm is not shown to lie off base’s front")
+
+
+def test_hypervolume_is_tested_between_fronts_of_as_many_points_only() -> None:
+    one = rival(place(0.0, draws=True), "arm", difference=9.0)
+    assert "no test" in said(one._replace(sizes=(5.0, 14.0))) and "14 points" not in said(one)
+    assert "5 points per seed against 14: hypervolume grows with their number" in said(one._replace(sizes=(5.0, 14.0)))
+
+
 def test_one_other_arm_is_not_counted_but_told() -> None:
     assert said(rival(place()), rival(place(-0.3, p=0.001), "b")).endswith("The other arm: below the front.")
 
