@@ -20,6 +20,7 @@ from service.contract.wording.numbers import (
     part,
     percent_spread,
     plural,
+    setting,
     spread,
 )
 
@@ -68,7 +69,7 @@ def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int, sizes: tupl
         return f"{pair.arm} and {pair.baseline} have no seed in common yet"
     reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume{time}"
     if sizes[0] != sizes[1]:
-        many = f"{number(sizes[0])} points per seed against {number(sizes[1])}"
+        many = f"{setting(sizes[0])} points per seed against {setting(sizes[1])}"
         return f"{pair.arm} reaches {reached} ({many}: hypervolume grows with their number, no test)"
     if pair.p_adjusted is None:
         return f"{pair.arm} reaches {reached} ({tested})"
