@@ -16,7 +16,7 @@ from workers.data.random_streams import Seeds
 from workers.models.components.modulation import Told
 from workers.weightings import Place, Setting, Weighting
 
-DRAWS = 16  # βs of a batch, where each example may have its own: more cost time and bring little
+DRAWS = 16  # βs of a batch, where each example may have its own: more cost more time
 
 
 def told_by(spec: Spec, by_beta: bool, terms: int) -> Told:
