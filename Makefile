@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check scripts serve goldens findings bench browser datasets pictures clean
+.PHONY: install demo test quick check scripts serve goldens findings bench browser datasets postgresql pictures clean
 
 install: .venv/installed
 
@@ -62,8 +62,16 @@ datasets:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends dataset-fashion-mnist >/dev/null; \
 	fi
 
+# As root on Debian the PostgreSQL that the store is tested with is installed, without a cluster of its own; elsewhere
+# those tests are skipped unless there is one.
+postgresql:
+	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" >> /etc/postgresql-common/createcluster.conf && \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
+	fi
+
 # Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser.
-test: install browser datasets check
+test: install browser datasets postgresql check
 	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 # The service's tests, without the fuzz of all routes, and those of the tree and its pages.
@@ -85,6 +93,7 @@ goldens: install
 findings: install
 	$(BIN)/python -m findings $(ARGS)
 
+# Ratios of this machine; ARGS="--keep" keeps them in docs/findings/speed.json, from which `make findings` writes the README.
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 

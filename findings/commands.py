@@ -64,7 +64,7 @@ def run(
     os.environ.setdefault("PARETOSCOPE_DATA", str(default_home() / "data"))  # prepared once, for every home
     service = nullcontext() if url else Local(home, "127.0.0.1", None, None, cpus)
     notes = Notes(home / "findings")
-    with service as local, Client(local.url if local else url, token) as client:
+    with service as local, Client(local.url if local else url, local.token if local else token) as client:
         for name, each in todo.items():
             study, note = begun(client, notes, name, each, again, commit or _own_commit(url))
             before = study.read()["ended_at"]

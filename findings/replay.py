@@ -31,11 +31,11 @@ def view_of(finding: Finding) -> StudyView:
     """Every number that the dashboard would show of the study can be computed from it."""
     study = finding.study
     view = StudyView(StudyRow(study.id, study.spec, study.state, study.created_at.isoformat()))
-    planned = [(trial.planned.arm, trial.planned.seed) for trial in view.trials.values()]
+    planned = [(trial.planned.arm, trial.planned.seed) for trial in view.all_trials.values()]
     own = [(trial.arm, trial.seed) for trial in finding.trials]
     if planned != own:
         raise ValueError(f"the spec plans {len(planned)} trials, in another order than the {len(own)} that are kept")
-    for seq, (at, event) in enumerate(_log(finding, list(view.trials)), 1):
+    for seq, (at, event) in enumerate(_log(finding, list(view.all_trials)), 1):
         view.apply(Logged(seq, at.isoformat(), event))
     return view
 

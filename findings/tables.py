@@ -17,9 +17,8 @@ from findings.wording import Said
 from service.analysis import LEAST_SEEDS
 from service.contract.metrics import described
 from service.contract.wording.numbers import over_seeds
-from service.figures.drawing.configurations import configurations
 from service.figures.drawing.trial_labels import config_label
-from service.views.selectors import varied_keys
+from service.views.selectors import configurations, varied_keys
 from service.views.view import View
 
 BY = re.compile(r"by (arm|configuration|metric)\s*(?:\((.*)\))?", re.DOTALL)

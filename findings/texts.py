@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from findings import speed
 from findings.expression import Question, arguments, parsed
 from findings.finding import Finding
 from findings.folder import ROOT, load
@@ -51,7 +52,9 @@ def studied(name: str) -> tuple[Finding, StudyView]:
 
 
 def said(name: str, asked: str) -> str:
-    """What a kept study answers: a number in words, or a table."""
+    """What a kept study answers: a number in words, or a table; what is kept of `make bench` has its own questions."""
+    if name == speed.NAME:
+        return speed.said(asked)
     finding, view = studied(name)
     try:
         if is_table(asked):
@@ -97,7 +100,7 @@ def rendered(text: str, place: str, say: Callable[[str, str], str] = said) -> st
             answer = say(marker.study, marker.asked)
         except ValueError as error:
             raise ValueError(f"{place}:{_line(text, marker.start)}: {error}") from error
-        if is_table(marker.asked):
+        if is_table(marker.asked) or speed.BY_ROW.fullmatch(marker.asked):
             answer = f"\n{answer}\n"
         elif _flat(marker.text) == _flat(answer):
             answer = marker.text

@@ -14,7 +14,7 @@ from service.contract.metrics import EPOCH, SECONDS
 
 # Parts of a page that make no claim: code, cited numbers, other comments, headings, addresses of links and pictures.
 APART = re.compile(
-    r"<!--(?:cited|tested:[^>]*)-->.*?<!--/-->|<!--.*?-->|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]*>",
+    r"<!--(?:cited|tested:[^>]*)-->.*?<!--/-->|<!--.*?-->|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[A-Za-z][^<>]*>",
     re.DOTALL | re.MULTILINE,
 )
 HARMLESS = re.compile(

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from frontends.connection import (
     TRY_AGAIN_SECONDS,
     Answer,
     ClientError,
     Connection,
-    default_home,
     default_url,
     json_of,
 )
+from frontends.home import default_home
 from frontends.study import Study
 
 __all__ = ["Answer", "Client", "ClientError", "Study", "default_home", "default_url"]
@@ -72,6 +73,21 @@ class Client(Connection):
     def catalog(self) -> Answer:
         """Everything a study may name, with its parameters."""
         return self.request("GET", "/api/catalog")
+
+    def create_token(self, name: str, scopes: Sequence[str], **limits: float | None) -> Answer:
+        """A new token, with its secret in `token`; limits are days, studies_at_once, trials and bytes."""
+        asked = {"name": name, "scopes": list(scopes), **limits}
+        given = json.dumps({key: value for key, value in asked.items() if value is not None}).encode()
+        return json_of(self.send("POST", "/api/tokens", content=given, headers={"Content-Type": "application/json"}))
+
+    def tokens(self) -> list[Answer]:
+        """Tokens that are good, without their secrets."""
+        tokens: list[Answer] = self.request("GET", "/api/tokens")["tokens"]
+        return tokens
+
+    def revoke_token(self, token_id: str) -> None:
+        """The service refuses it from now on."""
+        self.send("DELETE", f"/api/tokens/{quote(token_id, safe='')}")
 
     def figures(self) -> list[Answer]:
         """Every figure there is: name, title, what it shows."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
+
+from frontends.home import default_home, token_of, url_of
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 SILENCE_SECONDS = 120.0
@@ -74,19 +74,17 @@ class Patience:
             log.warning("%s; asking again for up to %s s", error.message, int(SILENCE_SECONDS))
 
 
-def default_home() -> Path:
-    """PARETOSCOPE_HOME, else `.paretoscope` in the user's own home."""
-    return Path(os.environ.get("PARETOSCOPE_HOME") or Path.home() / ".paretoscope")
-
-
 def default_url() -> str:
     """PARETOSCOPE_URL, else the service that `paretoscope up` last started in this home, else port 8000."""
-    if url := os.environ.get("PARETOSCOPE_URL"):
-        return url
-    try:
-        return str(json.loads((default_home() / "service.json").read_text())["url"])
-    except (OSError, ValueError, KeyError, TypeError):  # not there, or just being written
-        return DEFAULT_URL
+    return os.environ.get("PARETOSCOPE_URL") or url_of(default_home()) or DEFAULT_URL
+
+
+def default_token(url: str) -> str | None:
+    """PARETOSCOPE_TOKEN, else that of the home, for the home's own service: no other is told it."""
+    if token := os.environ.get("PARETOSCOPE_TOKEN"):
+        return token
+    own = url_of(default_home())
+    return token_of(default_home()) if own is not None and own.rstrip("/") == url else None
 
 
 def checked(url: str) -> str:
@@ -130,7 +128,7 @@ class Connection:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = checked(url or default_url())
-        token = token or os.environ.get("PARETOSCOPE_TOKEN")
+        token = token or default_token(self.url)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(
             base_url=self.url, headers=headers, timeout=timeout, trust_env=False, transport=transport

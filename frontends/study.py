@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Parameter, Patience
+from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Parameter, Patience, json_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,6 +149,29 @@ class Study:
     def methods(self) -> Answer:
         """A methods paragraph, its BibTeX, and what each paper is for."""
         return self._get("/methods")
+
+    def pause(self) -> Answer:
+        """No new trials; those in training save their state and leave."""
+        return self._client.request("POST", self._path + "/pause")
+
+    def resume(self) -> Answer:
+        """A paused or failed study goes on where it was."""
+        return self._client.request("POST", self._path + "/resume")
+
+    def retry(self) -> Answer:
+        """Failed trials once more, from the beginning."""
+        return self._client.request("POST", self._path + "/retry")
+
+    def extend(
+        self,
+        seeds: Sequence[int] = (),
+        epochs: int | None = None,
+        grid: Mapping[str, Mapping[str, Sequence[object]]] | None = None,
+    ) -> Answer:
+        """More seeds, epochs, or grid points, as {arm: {"weighting.beta": [0.5]}}; what has finished stays."""
+        wish = {"seeds": list(seeds), "epochs": epochs, "grid": dict(grid or {})}
+        kind, body = {"Content-Type": "application/json"}, json.dumps(wish).encode()
+        return json_of(self._client.send("POST", self._path + "/extend", content=body, headers=kind))
 
     def cancel(self) -> Answer:
         """End it now; its results stay."""

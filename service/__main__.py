@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import socket
+import sys
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from service.settings import Settings
+
+
+log = logging.getLogger("paretoscope.service")
+
+HEADER_SECONDS = 15.0
 
 
 class Server(uvicorn.Server):
@@ -44,10 +51,33 @@ def fresh_app() -> FastAPI:
     return _configured()[0]
 
 
+def _unusable(settings: Settings) -> str | None:
+    """Why there can be no store: looked at before anything starts, as uvicorn would print a traceback."""
+    from service.contract.wire.errors import ParetoscopeError
+    from service.store.sql import SqlStore
+
+    try:
+        SqlStore(settings.home, settings.database_url).close()
+    except ParetoscopeError as error:
+        where = "the database" if settings.database_url else f"the home {settings.home}"
+        return f"{where} cannot be used: {error.message}"
+    return None
+
+
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     app, settings = _configured()
+    from service.web.connections import limited
+
+    if settings.is_exposed:
+        sys.exit(
+            f"{settings.host!r} can be reached by others, and no token is set: "
+            "set PARETOSCOPE_TOKEN_PATH or PARETOSCOPE_TOKEN, or listen on 127.0.0.1"
+        )
+    if problem := _unusable(settings):
+        log.error("%s", problem)
+        sys.exit(1)
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -55,8 +85,9 @@ def main() -> None:
         access_log=False,
         log_level="info",
         timeout_graceful_shutdown=5,
+        http=limited(settings.max_connections, HEADER_SECONDS),
     )
-    Server(config).run()
+    Server(config).run(None if settings.fd is None else [socket.socket(fileno=settings.fd)])
 
 
 if __name__ == "__main__":

@@ -3,23 +3,61 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from paretoscope import __version__
-from service.contract.wire.errors import Unauthorized, Unavailable
+from service.contract.wire.errors import (
+    Forbidden,
+    NoSpace,
+    ParetoscopeError,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from service.launching.ray_jobs import RayJobs
-from service.routes import artifacts, catalog, events, exports, figures, health, pages, studies, trials
+from service.routes import (
+    artifacts,
+    catalog,
+    cohorts,
+    curves,
+    events,
+    exports,
+    figures,
+    health,
+    metrics,
+    pages,
+    session,
+    studies,
+    tokens,
+    trials,
+)
 from service.routes.dependencies import Parts
 from service.settings import Settings
+from service.store.drafts import sweep
 from service.web.auth import authorize
 from service.web.errors import add_error_handlers
+from service.web.gate import Gate
+from service.web.gauges import Counting
+from service.web.lingering import Lingering
 from service.web.openapi import Service, refuses, route_name
 
 WARM_STUDIES = 4
+LISTED_FIRST = 50  # what a page shows before anyone asks for more
+
+
+def _warm(parts: Parts, stopping: threading.Event) -> None:
+    """Before anyone asks: the newest studies, then what a list shows of all the others. The store may be away."""
+    with suppress(ParetoscopeError):
+        parts.views.warm(WARM_STUDIES, stopping)
+        for row in parts.store.list_studies(None, LISTED_FIRST, None):
+            if not stopping.is_set():
+                parts.summaries.of([row.id])
+        parts.summaries.make_all(stopping)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -32,7 +70,14 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.parts = parts
         parts.launcher.start()
         stopping = threading.Event()
-        warming = threading.Thread(target=parts.views.warm, args=(WARM_STUDIES, stopping), name="warming", daemon=True)
+        begun = time.time()
+
+        def prepare() -> None:
+            _warm(parts, stopping)
+            for folder in ("artifacts", "states"):
+                sweep(settings.home / folder, begun)
+
+        warming = threading.Thread(target=prepare, name="warming", daemon=True)
         warming.start()
         try:
             yield
@@ -45,11 +90,14 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = Service(title="Paretoscope", version=__version__, lifespan=lifespan, generate_unique_id_function=route_name)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
+    app.add_middleware(Counting)
+    app.add_middleware(Lingering)
+    app.add_middleware(Gate)  # the last one added is the first to be asked
     add_error_handlers(app)
-    for noun in (studies, trials, artifacts, events, figures, exports, catalog):
-        app.include_router(
-            noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refuses(Unauthorized, Unavailable)
-        )
+    refusals = refuses(Unauthorized, Forbidden, TooManyRequests, Unavailable, NoSpace)
+    for noun in (studies, trials, curves, artifacts, cohorts, events, figures, exports, catalog, session, tokens):
+        app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
+    app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)
     app.include_router(pages.router)
     return app

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.contract.addresses import is_loopback
 
 
 class Settings(BaseSettings):
@@ -15,12 +18,40 @@ class Settings(BaseSettings):
         Path.home() / ".paretoscope", description="folder of the database, logs, checkpoints and Ray's files"
     )
     data: Path | None = Field(None, description="folder of the data sets, on every node; none: `data` in the home")
+    database_url: str | None = Field(
+        None,
+        repr=False,  # it has a password in it
+        description="a PostgreSQL as the store, postgresql://user:password@host/name; none: SQLite in the home",
+    )
+    open_folders: str = Field(
+        "", description="folders besides that of the data sets in which a study's data.path may lie, separated by `:`"
+    )
     host: str = Field("127.0.0.1", description="address the service listens on")
     port: int = Field(8000, description="port the service listens on")
     url: str | None = Field(
         None, description="the service's address as drivers and trials reach it; none: http://host:port"
     )
-    token: str | None = Field(None, description="when set, every /api call needs it as a bearer token")
+    fd: int | None = Field(None, description="an open socket to listen on, from who starts the service; as `up` does")
+    hosts: str = Field(
+        "",
+        description="names, separated by commas, by which browsers may call the service, such as lab.example.org; this "
+        "machine's own and bare addresses need none of it, `*` means any",
+    )
+    token: str | None = Field(
+        None, description="when set, every /api call needs it, or one made with it, as a bearer token"
+    )
+    token_path: Path | None = Field(None, description="file with that token; takes precedence over token")
+    driver_tokens: Path | None = Field(
+        None,
+        description="folder that drivers see too, for files with the tokens of their studies; none: drivers get a code "
+        "that they exchange for a token, once",
+    )
+    wrong_tokens_per_minute: int = Field(
+        30, ge=1, description="wrong tokens from one address, above which it has to wait (429)"
+    )
+    submissions_per_minute: int = Field(
+        120, ge=1, description="studies that may be submitted with one token, above which it has to wait (429)"
+    )
     ray_url: str | None = Field(
         None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
     )
@@ -30,8 +61,15 @@ class Settings(BaseSettings):
     )
     studies_at_once: int = Field(2, ge=1, description="studies that run together; the others wait in the queue")
     driver_attempts: int = Field(
-        3, ge=1, description="starts in a row that finish no trial before a study whose driver dies is failed"
+        3, ge=1, description="starts in a row that report nothing new before a study whose driver dies is failed"
     )
+    save_seconds: float = Field(
+        120.0, ge=0, description="how often a cohort in training saves its state, at the end of an epoch"
+    )
+    max_connections: int = Field(
+        1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"
+    )
+    body_seconds: float = Field(30.0, gt=0, description="how long a client may send nothing of a body (408)")
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
@@ -49,8 +87,23 @@ class Settings(BaseSettings):
         """Absolute, as drivers and trials run in other folders."""
         return (self.data or self.home / "data").expanduser().resolve()
 
+    @property
+    def known_hosts(self) -> frozenset[str]:
+        """Names that were given: by `hosts`, and in the address that drivers use."""
+        given = [name.strip().lower() for name in self.hosts.split(",") if name.strip()]
+        return frozenset([*given, urlsplit(self.own_url).netloc.lower()])
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether others could reach it, and nothing would ask them who they are."""
+        return self.token is None and not is_loopback(self.host)
+
     @model_validator(mode="after")
-    def _read_ray_token(self) -> Settings:
+    def _read_tokens(self) -> Settings:
         if self.ray_token_path is not None:
             self.ray_token = self.ray_token_path.read_text().strip()
+        if self.token_path is not None:
+            self.token = self.token_path.read_text().strip()
+        if self.token == "":  # `PARETOSCOPE_TOKEN=` in a shell means none
+            self.token = None
         return self

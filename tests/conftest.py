@@ -8,6 +8,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.postgres import Server, postgresql
 from tests.processes import Running, service_alone, short_home, up
 
 # How long an example takes says how busy the machine is, nothing about the code.
@@ -27,6 +28,13 @@ def cluster() -> Iterator[Running]:
     """Ray and the service on this machine."""
     with short_home() as home, up(home) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server; whoever wants it asks it for a database of their own."""
+    with postgresql() as server:
+        yield server
 
 
 @pytest.fixture

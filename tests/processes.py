@@ -21,16 +21,26 @@ import httpx
 BIN = Path(sys.executable).parent
 
 
+# Tests submit, and guess, faster than people do.
+UNHURRIED = {"PARETOSCOPE_SUBMISSIONS_PER_MINUTE": "1000000", "PARETOSCOPE_WRONG_TOKENS_PER_MINUTE": "1000000"}
+
+
 class Running(NamedTuple):
     url: str
     home: Path
     process: subprocess.Popen[bytes]
+    token: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def get(self, path: str, **params: Any) -> httpx.Response:
-        return httpx.get(self.url + path, params=params or None, timeout=30, trust_env=False)
+        return httpx.get(self.url + path, params=params or None, headers=self.headers, timeout=30, trust_env=False)
 
     def post(self, path: str, **arguments: Any) -> httpx.Response:
-        return httpx.post(self.url + path, timeout=30, trust_env=False, **arguments)
+        headers = {**self.headers, **arguments.pop("headers", {})}
+        return httpx.post(self.url + path, headers=headers, timeout=30, trust_env=False, **arguments)
 
     def log(self) -> str:
         return (self.home / "service.log").read_text()
@@ -78,7 +88,7 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
     """`python -m service`, without Ray unless the settings name one."""
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"
-    settings = {"PARETOSCOPE_HOME": str(home), "PARETOSCOPE_PORT": str(port), **settings}
+    settings = {"PARETOSCOPE_HOME": str(home), "PARETOSCOPE_PORT": str(port), **UNHURRIED, **settings}
     with (home / "service.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "service"], env=environment(**settings), stdout=log, stderr=subprocess.STDOUT
@@ -93,15 +103,15 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
 
 
 @contextmanager
-def up(home: Path, *arguments: str) -> Iterator[Running]:
+def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
     """`paretoscope up`, ended by SIGTERM; it must end well."""
     command = [str(BIN / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port()), *arguments]
-    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
+    process = subprocess.Popen(command, env=environment(**UNHURRIED, **settings), stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line, f"up ended with {process.wait(timeout=10)}"
-        yield Running(json.loads(line)["url"], home, process)
+        yield Running(json.loads(line)["url"], home, process, (home / "token").read_text())
     finally:
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=40)

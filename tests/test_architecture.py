@@ -262,7 +262,17 @@ BELOW["app"] = set(BELOW)
 BELOW["__main__"] = set(BELOW)
 
 # The analysis that reads views; all else in that room is mathematics on plain values.
-ON_VIEWS = {"candidates", "compared", "lights", "single_tasks", "trial_table", "watched", "weighting_gains"}
+ON_VIEWS = {
+    "candidates",
+    "compared",
+    "curve_places",
+    "lights",
+    "single_tasks",
+    "trial_table",
+    "verifying",
+    "watched",
+    "weighting_gains",
+}
 
 
 def arrows(package: str) -> set[tuple[str, str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from findings import speed
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
@@ -14,9 +15,10 @@ from findings.unmarked import Unmarked, looking_measured, unmarked, vouching_tes
 from service.contract.study.parsing import check_study
 from service.contract.wire.events import StudyState
 
-DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "robustness-fashion")
+DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "one-training", "robustness-fashion")
 # Pages, or sections of the README, whose every number comes from a kept study.
-RULED = ["README.md ## What the demo shows", "README.md ## What we found", *(f"docs/{name}.md" for name in DOCS)]
+SECTIONS = ("What the demo shows", "What we found", "Speed")
+RULED = [*(f"README.md ## {title}" for title in SECTIONS), *(f"docs/{name}.md" for name in DOCS)]
 
 # Pages of formulas and rules: only a number that looks measured must come from somewhere.
 RULED_LOOSELY = ["docs/methods.md"]
@@ -100,4 +102,11 @@ def test_every_study_for_a_finding_is_valid_and_was_run() -> None:
 
 def test_every_kept_study_is_spoken_of() -> None:
     spoken = {marker.study for page in pages() for marker in markers(page.read_text(), page.name)}
-    assert spoken == set(names())
+    assert spoken == {*names(), speed.NAME}
+
+
+def test_every_timing_names_its_day_and_what_was_measured_on_what() -> None:
+    rows = speed.load_speed().rows.values()
+    assert rows and all(re.fullmatch(r"2\d{3}-\d\d-\d\d", row.date) and row.machine and row.paretoscope for row in rows)
+    assert all(row.values is None or row.ratio == pytest.approx(row.values[0] / row.values[1], rel=0.1) for row in rows)
+    assert {row.group for row in rows} <= set(speed.GROUPS) and all(" / " in row.what for row in rows)

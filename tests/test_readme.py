@@ -15,7 +15,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 def test_the_study_in_the_readme_is_the_one_it_talks_about() -> None:
     (text,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-    assert [arm.name for arm in parse_study(text, "yaml").arms] == ["manual β", "MIB"]
+    assert [arm.name for arm in parse_study(text, "yaml").arms] == ["manual β", "MIB", "all β at once"]
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)

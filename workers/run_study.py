@@ -1,8 +1,8 @@
 """`python -m workers.run_study <study id>`: the driver of one study, started as a Ray job.
 
-Environment: PARETOSCOPE_URL, PARETOSCOPE_TOKEN (if the service wants one), PARETOSCOPE_JOB (default: Ray's
-submission id). Exit codes: 0 the study is over, 1 it failed and the service knows why, 3 Ray or the service
-was lost and the study should be started again.
+Environment: PARETOSCOPE_URL, PARETOSCOPE_INSTANCE (which service is meant), PARETOSCOPE_TOKEN_PATH or PARETOSCOPE_CLAIM
+(if the service wants a token), PARETOSCOPE_JOB (default: Ray's submission id). Exit codes: 0 the study is over, 1 it
+failed and the service knows why, 3 Ray or the service was lost and the study should be started again.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
 
-from service.contract.study.expansion import PlannedTrial, Slot, expand
+from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
-from service.contract.study.study import Study
 from service.contract.wire.errors import NotFound, ParetoscopeError, Unavailable
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import REASON_LENGTH, TrialState
 from service.contract.wording.numbers import plural
-from workers.planning.past import Past, past_of
+from workers.planning.begun import begun_of
+from workers.planning.past import past_of
+from workers.planning.rounds import Round
+from workers.planning.work import Outcome, Work
+from workers.sending.credentials import own_token
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
 
@@ -35,16 +37,7 @@ log = logging.getLogger("workers.run_study")
 
 DONE, FAILED, LOST = 0, 1, 3
 LAST_EVENTS_SECONDS = 120.0
-
-
-class Work(NamedTuple):
-    """What the log does not have yet, what it has of searches, and until when there is time (seconds since 1970)."""
-
-    study: Study
-    trials: list[PlannedTrial | Slot]
-    past: dict[str, Past]
-    deadline: float | None
-    over: Counter[TrialState]  # trials that the log has as ended, by how
+SCRATCH = "paretoscope-tune-"
 
 
 def fetch(client: StudyClient) -> Work:
@@ -55,8 +48,13 @@ def fetch(client: StudyClient) -> Work:
     done = {trial.id: trial.state for trial in trials if trial.state.is_over()}
     begin = known.started_at.timestamp() if known.started_at else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
-    left = [trial for trial in expand(study) if trial.id not in done]
-    return Work(study, left, past_of(study, trials), deadline, Counter(done.values()))
+    planned = {trial.id: trial for trial in expand(study)}
+    left = [trial for trial in planned.values() if trial.id not in done]
+    started = frozenset(trial.id for trial in trials if trial.started_at and trial.id not in done)
+    begun = begun_of(client.cohorts(), planned)
+    rounds = {t.id: Round(t.retries, t.extensions) for t in trials if t.retries or t.extensions}
+    missing = {t.id: t.reason for t in trials if t.reason and t.state is TrialState.FINISHED}
+    return Work(study, left, past_of(study, trials), deadline, Counter(done.values()), begun, missing, rounds, started)
 
 
 def job_id(study_id: str) -> str:
@@ -69,13 +67,14 @@ def job_id(study_id: str) -> str:
 
 def drive(study_id: str, url: str, token: str | None) -> int:
     """Fetch, train, and say how it ended."""
-    client = StudyClient(url, token, study_id)
-    reporter = Reporter(client)
-    _on_sigterm(reporter)
     job = job_id(study_id)
+    client = StudyClient(url, token, study_id, job=job)
+    reporter = Reporter(client, job)
+    _on_sigterm(reporter)
     try:
         work = fetch(client)
-        reason = _train(study_id, work, reporter)
+        reporter.rounds = work.rounds
+        outcome = _train(study_id, work, reporter)
     except (Unavailable, NotFound, ConnectionError) as error:
         log.error("the service or Ray was lost: %s", error)
         reporter.close(1.0)
@@ -85,13 +84,25 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         message = error.message if isinstance(error, ParetoscopeError) else str(error)
         reporter.study_failed(job, f"the study could not be trained: {message or type(error).__name__}")
         return FAILED if reporter.close(LAST_EVENTS_SECONDS) else LOST
-    if failure := _all_failed(work, reporter.failed):
+    failure = None
+    if outcome.paused:
+        log.info("the study is paused")
+    elif failure := _all_failed(work, reporter.failed):
         reporter.study_failed(job, failure)
     else:
-        reporter.study_finished(job, reason)
+        lost = _missing({**work.missing, **reporter.missing})
+        reporter.study_finished(job, "; ".join(filter(None, (outcome.reason, lost))) or None)
     if not reporter.close(LAST_EVENTS_SECONDS):
         return LOST
     return FAILED if failure else DONE
+
+
+def _missing(files: Mapping[str, str]) -> str | None:
+    """What a finished study lacks."""
+    if not files:
+        return None
+    first = next(iter(files.values()))
+    return f"files of {plural(len(files), 'trial')} are missing; the first: {first}"[:REASON_LENGTH]
 
 
 def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
@@ -102,16 +113,25 @@ def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
     return f"every trial failed ({plural(work.over[TrialState.FAILED] + len(failed), 'trial')}){first}"
 
 
-def _train(study_id: str, work: Work, reporter: Reporter) -> str | None:
+def sweep_scratch() -> None:
+    """Remove what drivers left that were killed on this machine."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        process = folder.name.removeprefix(SCRATCH).partition("-")[0]
+        if process.isdecimal() and not Path(f"/proc/{process}").exists() and folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _train(study_id: str, work: Work, reporter: Reporter) -> Outcome:
     """Ray is imported only here: a study that is refused needs none of it."""
     from workers.on_ray import driver
     from workers.on_ray.cluster import connected
 
-    scratch = Path(tempfile.mkdtemp(prefix="paretoscope-tune-"))
+    sweep_scratch()
+    scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-"))
     try:
         with connected():
             _on_sigterm(reporter, scratch)  # Ray has put its own handler there
-            return driver.run(study_id, work.study, work.trials, work.past, reporter, work.deadline, scratch)
+            return driver.run(study_id, work, reporter, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -135,7 +155,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or not url:
         log.error("usage: PARETOSCOPE_URL=http://… python -m workers.run_study STUDY")
         return 2
-    return drive(arguments[0], url, os.environ.get("PARETOSCOPE_TOKEN"))
+    try:
+        token = own_token(url, arguments[0])
+    except Unavailable as error:
+        log.error("%s", error.message)
+        return LOST
+    return drive(arguments[0], url, token)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,10 @@ from findings.wording import Said, mean, signed
 from service.analysis import Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import compared
-from service.analysis.place_words import standing_words
+from service.analysis.place_words import amounts_words, standing_words
 from service.analysis.spread import Spread
 from service.contract.metrics import described
-from service.contract.wording.keys import key_label
-from service.contract.wording.numbers import NONE, number, p_value, percent, percent_spread, setting
+from service.contract.wording.numbers import NONE, p_value, percent, percent_range, percent_spread
 
 OF_BASELINE = Said("baseline")
 
@@ -75,13 +74,22 @@ def exact_gap(question: Question) -> Said:
 
 
 def amounts_to(question: Question) -> Said:
-    amounts = _place(question).place.amounts_to
-    text = " and ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items())
-    return _of_place(question, text or NONE)
+    return _of_place(question, amounts_words(_place(question).place.amounts) or NONE)
+
+
+def dominated(question: Question) -> Said:
+    return _of_place(question, percent_range(*_place(question).place.domination[:3]))
 
 
 def standing(question: Question) -> Said:
     return OF_BASELINE if _is_baseline(question) else _of_place(question, standing_words(_place(question)))
+
+
+def matched_p(question: Question) -> Said:
+    gaps = _place(question).gaps
+    if question.metric not in gaps:
+        raise ValueError(f"{question.metric} has no gap at a matched value; with one: {', '.join(gaps)}")
+    return _of_place(question, p_value(gaps[question.metric].p_adjusted))
 
 
 def _pair(question: Question) -> Pair | None:
@@ -136,14 +144,17 @@ QUANTITIES = [
         exact_gap,
         lambda q: f"{described(q.metric).title} against the exact front",
     ),
-    Quantity("amounts to(ARM)", "the baseline's setting that lands there, as: β ≈ 0.02", amounts_to),
+    Quantity("amounts to(ARM)", "the baseline's setting that lands there, as: β ≈ 0.02 (0.01 to 0.04)", amounts_to),
     Quantity("standing(ARM)", "on the front, below it, … in words", standing, lambda q: "place"),
     Quantity(
         "p(ARM)",
         "of the test of its distance, adjusted over all arms",
         lambda q: _of_place(q, p_value(_place(q).p_adjusted)),
     ),
-    Quantity("dominated(ARM)", "share of its front", lambda q: _of_place(q, percent(_place(q).place.dominated))),
+    Quantity(
+        "matched p(METRIC; ARM)", "of the test of that gap, adjusted over all arms and both objectives", matched_p
+    ),
+    Quantity("dominated(ARM)", "share of its front, with Wilson's interval, as: 40 % (12 to 77)", dominated),
     Quantity(
         "beyond(ARM)",
         "share of its front that the baseline's does not reach",
@@ -152,13 +163,13 @@ QUANTITIES = [
     Quantity(
         "epsilon(ARM)",
         "additive ε-indicator against the joint or exact front, mean over seeds",
-        lambda q: _of_place(q, number(_place(q).indicators.epsilon)),
+        lambda q: mean(_place(q).indicators.epsilon, q.seeds),
         lambda q: "ε",
     ),
     Quantity(
         "igd plus(ARM)",
         "against the joint or exact front, mean over seeds",
-        lambda q: _of_place(q, number(_place(q).indicators.igd_plus)),
+        lambda q: mean(_place(q).indicators.igd_plus, q.seeds),
         lambda q: "IGD⁺",
     ),
 ]

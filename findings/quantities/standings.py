@@ -6,7 +6,7 @@ from findings.expression import Question
 from findings.quantities.quantity import Quantity
 from findings.wording import Said
 from service.analysis.compared import compared
-from service.analysis.place_words import IN_WORDS, standing_words
+from service.analysis.place_words import IN_WORDS, standing_in_short
 from service.contract.wording.numbers import whole
 
 
@@ -17,7 +17,7 @@ def how_many(question: Question) -> Said:
         raise ValueError(f"no arm stands {words!r}; known: {', '.join(IN_WORDS)}")
     seen = compared(question.view)
     named = question.given.arms or tuple(arm.name for arm in seen.arms if arm.name != seen.baseline)
-    standing = [standing_words(arm.place) for arm in seen.arms if arm.name in named]
+    standing = [standing_in_short(arm.place) for arm in seen.arms if arm.name in named]
     return Said(f"{whole(standing.count(words))} of {whole(len(standing))}", question.seeds)
 
 

@@ -11,8 +11,7 @@ from service.analysis.compared import ArmCompared, compared
 from service.analysis.truth import label_entropy
 from service.contract.wording.numbers import duration, number, plural, setting, whole
 from service.contract.wording.selection import selection_words
-from service.figures.drawing.configurations import configurations
-from service.views.selectors import counts, training_seconds
+from service.views.selectors import configurations, counts, training_seconds
 
 
 def arm_of(question: Question, name: str | None = None) -> ArmCompared:

@@ -11,13 +11,28 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from frontends.cli import data, exports
+from frontends.cli import data, doctor, exports, keeping, tokens
 from frontends.cli.display import progress_view, studies_table
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Interrupted, Local, LocalError, raise_on_sigterm
-from frontends.cli.terminal import AsJson, Cpus, Home, Host, Port, StudyId, Token, Url, complain, out, print_json, say
+from frontends.cli.terminal import (
+    AsJson,
+    Cpus,
+    Home,
+    Host,
+    NoToken,
+    Port,
+    StudyId,
+    Token,
+    Url,
+    complain,
+    out,
+    print_json,
+    say,
+)
 from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
+from service.contract.addresses import is_loopback
 from service.contract.wording.presets import DEMO_PRESET
 
 app = typer.Typer(
@@ -27,7 +42,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
-for command in (exports.export, exports.report, exports.methods):
+app.add_typer(tokens.app, name="token")
+for command in (
+    exports.export,
+    exports.report,
+    exports.methods,
+    doctor.doctor,
+    keeping.backup,
+    keeping.restore,
+    keeping.migrate,
+):
     app.command()(command)
 
 
@@ -37,18 +61,27 @@ def up(
     host: Host = "127.0.0.1",
     port: Port = None,
     token: Token = None,
+    no_token: NoToken = False,
     cpus: Cpus = None,
     as_json: AsJson = False,
 ) -> None:
-    """Start Ray and the service on this machine, until Ctrl-C."""
+    """Start Ray and the service on this machine, until Ctrl-C. Its token is in the file `token` of its home."""
+    check_door(host, no_token)
     raise_on_sigterm()
-    with Local(home or default_home(), host, port, token, cpus) as local:
+    with Local(home or default_home(), host, port, token, cpus, not no_token) as local:
         if as_json:
-            print_json({"url": local.url, "home": str(local.home)})
+            print_json({"url": local.url, "home": str(local.home), "link": local.link()})
         else:
-            ready = ("Paretoscope is ready at ", (local.url, "bold"), f"  (home {local.home}). Ctrl-C ends it.")
+            ready = ("Paretoscope is ready at ", (local.link(), "bold"), f"  (home {local.home}). Ctrl-C ends it.")
             say(Text.assemble(*ready))
         local.serve()
+
+
+def check_door(host: str, no_token: bool) -> None:
+    """Without a token nobody but this machine may knock."""
+    if no_token and not is_loopback(host):
+        rule = f"goes with an address of this machine alone, such as 127.0.0.1, got --host {host}"
+        raise typer.BadParameter(rule, param_hint="--no-token")
 
 
 @app.command()
@@ -58,25 +91,28 @@ def demo(
     home: Home = None,
     host: Host = "127.0.0.1",
     port: Port = None,
+    no_token: NoToken = False,
     cpus: Cpus = None,
     as_json: AsJson = False,
 ) -> None:
     """Start everything, run a preset with live progress, print the comparison and the link."""
+    check_door(host, no_token)
     raise_on_sigterm()
     if not as_json:
         say("Starting Ray and the service on this machine …")
-    with Local(home or default_home(), host, port, None, cpus) as local, Client(local.url) as client:
+    started = Local(home or default_home(), host, port, None, cpus, not no_token)
+    with started as local, Client(local.url, local.token) as client:
         chosen = next((known for known in client.presets() if known["name"] == preset), None)
         if chosen is None:
             raise ClientError(f"there is no preset {preset!r}; see 'paretoscope presets'", 422)
         study = client.submit(chosen["text"])
         if not as_json:
-            say(Text.assemble(f"{chosen['doc']}\nWatch it live: ", (study.page, "bold")))
+            say(Text.assemble(f"{chosen['doc']}\nWatch it live: ", (local.link(study.page), "bold")))
         code = summarise(study, follow(study, as_json), as_json)
         if leave:
             raise typer.Exit(code)
         if not as_json:
-            say(Text.assemble("The dashboard stays up: ", (study.page, "bold"), "  Ctrl-C ends it."))
+            say(Text.assemble("The dashboard stays up: ", (local.link(study.page), "bold"), "  Ctrl-C ends it."))
         local.serve()
 
 
@@ -153,15 +189,92 @@ def show(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJso
 
 
 @app.command()
+def pause(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+    """Start no new trials of a study; those in training save their state and leave."""
+    with Client(url, token) as client:
+        state = Study(client, study_id).pause()
+    told(state, as_json, "paused")
+
+
+@app.command()
+def resume(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+    """Let a paused or failed study go on where it was."""
+    with Client(url, token) as client:
+        state = Study(client, study_id).resume()
+    told(state, as_json, "resumed")
+
+
+@app.command()
+def retry(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+    """Train the failed trials of a study once more."""
+    with Client(url, token) as client:
+        state = Study(client, study_id).retry()
+    told(state, as_json, "goes on with its failed trials")
+
+
+@app.command()
+def extend(
+    study_id: StudyId,
+    seeds: Annotated[list[int] | None, typer.Option("--seed", help="one more seed; may be repeated")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="train every trial to this epoch", min=1)] = None,
+    grid: Annotated[
+        list[str] | None, typer.Option("--grid", help="more points: 'ARM:weighting.beta=0.5,2'; may be repeated")
+    ] = None,
+    url: Url = None,
+    token: Token = None,
+    as_json: AsJson = False,
+) -> None:
+    """More seeds, grid points or epochs for a study that is paused or has ended."""
+    with Client(url, token) as client:
+        state = Study(client, study_id).extend(seeds or (), epochs, points_of(grid or []))
+    told(state, as_json, "extended")
+
+
+def points_of(grid: list[str]) -> dict[str, dict[str, list[object]]]:
+    """`ARM:weighting.beta=0.5,2` as the service takes it."""
+    points: dict[str, dict[str, list[object]]] = {}
+    for text in grid:
+        arm, _, axis = text.rpartition(":")
+        key, equals, values = axis.partition("=")
+        if not arm or not equals or not values:
+            raise ClientError(f"--grid is 'ARM:weighting.beta=0.5,2', got {text!r}", 422)
+        points.setdefault(arm, {})[key] = [_value(value.strip()) for value in values.split(",")]
+    return points
+
+
+def _value(text: str) -> object:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+@app.command()
+def delete(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+    """Remove a study with its results and files, for good."""
+    with Client(url, token) as client:
+        Study(client, study_id).delete()
+    if as_json:
+        print_json({"deleted": study_id})
+    else:
+        say(f"{study_id} deleted.")
+
+
+@app.command()
 def cancel(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
     """End a study now; what was reported stays."""
     with Client(url, token) as client:
         state = Study(client, study_id).cancel()
+    told(state, as_json, "cancelled")
+
+
+def told(state: Answer, as_json: bool, done: str) -> None:
+    """What became of a study that somebody wanted something of."""
     if as_json:
         print_json(state)
     else:
         counts = state["counts"]
-        say(f"{study_id} cancelled; {counts['finished']} of {counts['planned']} trials had finished.")
+        say(f"{state['id']} {done}; {counts['finished']} of {counts['planned']} trials had finished.")
 
 
 @app.command()

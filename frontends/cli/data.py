@@ -32,9 +32,7 @@ def list_data(context: typer.Context, folder: Folder = None, as_json: AsJson = F
     """Data sets: which are here, how large, where from, and how to get the others."""
     if context.invoked_subcommand is not None:
         return
-    from workers.data.preparing import inventory  # numpy: not at the start of every command
-
-    entries = inventory.entries(_folder(folder))
+    entries = entries_in(folder)
     if as_json:
         print_json([public(entry) for entry in entries])
         return
@@ -65,6 +63,12 @@ def prepare(
         raise LocalError(error.message) from error
     if as_json:
         print_json(public(entry))
+
+
+def entries_in(folder: Path | None = None) -> list[Entry]:
+    from workers.data.preparing import inventory  # numpy: not at the start of every command
+
+    return inventory.entries(_folder(folder))
 
 
 def public(entry: Entry) -> dict[str, str | int | bool | None]:

@@ -8,7 +8,19 @@ from rich.text import Text
 
 from frontends.connection import Answer
 from service.contract.metrics import ACCURACY
-from service.contract.wording.numbers import NONE, duration, left, number, over_seeds, percent, setting, spread
+from service.contract.wording.keys import key_label
+from service.contract.wording.numbers import (
+    NONE,
+    duration,
+    left,
+    number,
+    over_seeds,
+    percent,
+    percent_range,
+    setting,
+    setting_range,
+    spread,
+)
 from service.contract.wording.palette import arm_style
 
 
@@ -19,7 +31,7 @@ def studies_table(studies: list[Answer]) -> Table:
         table.add_row(
             study["id"],
             Text(study["name"]),  # a user's words, no markup
-            study["state"],
+            f"{study['state']}, unreadable" if study.get("unreadable") else study["state"],
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
             percent(study["progress"]),
@@ -37,7 +49,7 @@ def progress_view(study: Answer, width: int = 80) -> Table:
         head.append(f" · {left(study['eta_seconds'])}", style="not bold")
     table = Table.grid(padding=(0, 2))
     rows = Table.grid(padding=(0, 2))
-    room = min(30, width - 54 - max(len(arm["name"]) for arm in study["arms"]))
+    room = min(30, width - 54 - max((len(arm["name"]) for arm in study["arms"]), default=0))
     for i, arm in enumerate(study["arms"]):
         colour, counts = arm_style(i)[0], arm["counts"]
         done = counts["finished"] + counts["failed"]
@@ -49,6 +61,10 @@ def progress_view(study: Answer, width: int = 80) -> Table:
         rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)
     table.add_row(rows)
+    if study.get("unreadable"):
+        table.add_row(Text(study["unreadable"]))
+    if study.get("lost_events"):
+        table.add_row(f"{study['lost_events']} events of its log were lost: a part of the database was damaged.")
     return table
 
 
@@ -77,6 +93,30 @@ def comparison_table(comparison: Answer) -> Table:
     return table
 
 
+def places_table(comparison: Answer) -> Table:
+    """Where the arms lie, in a table of its own: eighty columns hold no more."""
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("arm", min_width=6)
+    for title in ("lands at", "dominated", "ε", "IGD⁺"):
+        table.add_column(title, justify="right", no_wrap=title in ("ε", "IGD⁺"))
+    for i, arm in enumerate(comparison["arms"]):
+        dominated = arm["dominated_over_seeds"]
+        table.add_row(
+            Text(arm["name"], style=arm_style(i)[0]),
+            _lands(arm["amounts_to_over_seeds"]),
+            percent_range(dominated["mean"], dominated["lower"], dominated["upper"]),
+            _over_seeds(arm["epsilon_over_seeds"]),
+            _over_seeds(arm["igd_plus_over_seeds"]),
+        )
+    return table
+
+
+def _lands(amounts: Answer) -> str:
+    """`β ≈ 0.0488 (0.031 to 0.077)`."""
+    written = {key: setting_range(own["mean"], own["lower"], own["upper"]) for key, own in amounts.items()}
+    return " and ".join(f"{key_label(key)} ≈ {text}" for key, text in written.items()) or NONE
+
+
 def _quality(arm: Answer, single: bool) -> list[str]:
     return (
         [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])] if single else [number(arm["best"].get(ACCURACY))]
@@ -102,6 +142,8 @@ def objectives_line(comparison: Answer) -> str:
     volume = f"Hypervolume: {over_seeds(comparison['seeds'])}, from the reference point ({reference})."
     baseline = comparison["baseline"]
     distance = f" Distance: to {baseline}’s front, in units of its ranges; below 0 is worse." if baseline else ""
+    if comparison["pairs"]:
+        distance += f" Dominated: by {baseline}, Wilson’s 95 % interval. Lands at: its settings that land there."
     selection = f" {comparison['selection_words'].capitalize()}." if comparison["selection_words"] else ""
     lights = "".join(f" {lit['words']}." for lit in comparison["lights"].values())
     single = f" {comparison['single']['words']}" if comparison["single"] else ""

@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from frontends.cli.display import comparison_table, objectives_line, progress_view
+from frontends.cli.display import comparison_table, objectives_line, places_table, progress_view
 from frontends.cli.plot import SHORTEST, ArmPoints, PlotAxis, front_plot
 from frontends.cli.terminal import out, print_json, say
 from frontends.client import Answer, ClientError, Study
@@ -108,6 +108,8 @@ def summarise(study: Study, state: Answer, as_json: bool) -> int:
         if out.is_terminal:
             out.print(plot_of(state, study.front(), min(WIDEST, out.width), TALLEST))
         out.print(comparison_table(comparison))
+        if comparison["pairs"]:
+            out.print(places_table(comparison))
         out.print(Text(objectives_line(comparison), style="dim"))
         out.print(Text(comparison["verdict"], style="bold"))
         if comparison["gradients"]:

@@ -14,13 +14,19 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType, TracebackType
+from urllib.parse import urlencode
 
 import httpx
 
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, RayDidNotStart
+from frontends.cli.ray_keeper import RayKeeper
+from frontends.home import NOTE, HomeError, claim, keep_token
+from service.contract.addresses import is_loopback
 from service.contract.wording.numbers import duration
 
 PREFERRED_PORT = 8000
+WAITING = 128  # connections that nobody has answered yet
+CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
 RESTARTS = 5
 RESTARTS_WITHIN_SECONDS = 60.0
@@ -41,21 +47,24 @@ def raise_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
-def choose_port(host: str, asked: int | None) -> int:
-    """The port that was asked for, else 8000, else any free one.
+def listen(host: str, asked: int | None) -> socket.socket:
+    """Listening on the port that was asked for, else on 8000, else on any free one.
 
-    Looked at before anything starts: another service on that port would answer in place of ours.
+    Taken before anything starts and held until all has ended: nobody else can answer in place of our service, and who
+    calls while it starts again waits for it.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in (asked,) if asked else (PREFERRED_PORT, 0):
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                reason = error.strerror
-                continue
-            return int(probe.getsockname()[1])
+        door = socket.socket(family)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host, port))
+            door.listen(WAITING)
+        except OSError as error:
+            reason = error.strerror
+            door.close()
+            continue
+        return door
     what = f"port {asked} on {host}" if asked else host
     raise LocalError(f"{what} cannot be used: {reason}; choose with --host and --port")
 
@@ -66,9 +75,9 @@ class ServiceKeeper(threading.Thread):
     All starts come from this one thread, as Linux ends the service together with the thread that started it.
     """
 
-    def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int | None = None) -> None:
         super().__init__(name="service-keeper", daemon=True)
-        self._environment, self._home, self._note = environment, home, note
+        self._environment, self._home, self._note, self._door = environment, home, note, door
         self._ending = threading.Event()
         self.given_up: str | None = None
 
@@ -96,8 +105,9 @@ class ServiceKeeper(threading.Thread):
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=() if self._door is None else (self._door,),
             )
-        (self._home / "service.json").write_text(json.dumps({**self._note, "pid": process.pid}))
+        (self._home / NOTE).write_text(json.dumps({**self._note, "pid": process.pid}))
         return process
 
     @staticmethod
@@ -117,16 +127,25 @@ class ServiceKeeper(threading.Thread):
 class Local:
     """A context: inside it Ray and the service run; at its end everything it started is gone."""
 
-    def __init__(self, home: Path, host: str, port: int | None, token: str | None, cpus: int | None) -> None:
+    def __init__(
+        self, home: Path, host: str, port: int | None, token: str | None, cpus: int | None, guarded: bool = True
+    ) -> None:
         self.home = home.expanduser().resolve()
-        self._host, self._port, self._token, self._cpus = host, port, token, cpus
-        self._ray: LocalRay | None = None
+        self._host, self._port, self._cpus = host, port, cpus
+        self._guarded, self.token = guarded, token
+        self._ray_keeper: RayKeeper | None = None
         self._keeper: ServiceKeeper | None = None
+        self._door: socket.socket | None = None
         self.url = ""
 
     def __enter__(self) -> Local:
-        self.home.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.home / "lock").open("a")
+        if not self._guarded and not is_loopback(self._host):
+            raise LocalError(f"without a token only this machine may reach the service, but --host is {self._host!r}")
+        try:
+            claim(self.home)
+            self._lock = (self.home / "lock").open("a")
+        except HomeError as error:
+            raise LocalError(str(error)) from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -135,9 +154,11 @@ class Local:
                 f"another paretoscope is using {self.home}: use that one, end it, or choose another --home"
             ) from None
         try:
-            port = choose_port(self._host, self._port)
-            self._ray = LocalRay.start(self.home, self._cpus)
-            self._start_service(self._ray, port)
+            self._door = listen(self._host, self._port)
+            ray = LocalRay.start(self.home, self._cpus)
+            self._ray_keeper = RayKeeper(ray, self.home, self._cpus)
+            self._ray_keeper.start()
+            self._start_service(ray, self._door)
             self._wait_ready()
         except RayDidNotStart as error:
             self.__exit__(None, None, None)
@@ -147,21 +168,34 @@ class Local:
             raise
         return self
 
-    def _start_service(self, ray: LocalRay, port: int) -> None:
+    def link(self, page: str | None = None) -> str:
+        """A page's address with the token, which becomes a cookie when it is opened."""
+        address = page or f"{self.url}/"
+        return f"{address}?{urlencode({'token': self.token})}" if self._guarded else address
+
+    def _start_service(self, ray: LocalRay, door: socket.socket) -> None:
+        port = int(door.getsockname()[1])
         reachable = "127.0.0.1" if self._host in ("0.0.0.0", "") else "[::1]" if self._host == "::" else self._host
+        reachable = f"[{reachable}]" if ":" in reachable and "[" not in reachable else reachable
         self.url = f"http://{reachable}:{port}"
+        secret: dict[str, str] = {}
+        if self._guarded:
+            path = keep_token(self.home, self.token)
+            self.token = path.read_text()
+            secret = {"PARETOSCOPE_TOKEN_PATH": str(path), "PARETOSCOPE_DRIVER_TOKENS": str(self.home / "drivers")}
         environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in CHOSEN},
             "PARETOSCOPE_HOME": str(self.home),
             "PARETOSCOPE_HOST": self._host,
             "PARETOSCOPE_PORT": str(port),
+            "PARETOSCOPE_FD": str(door.fileno()),
             "PARETOSCOPE_URL": self.url,
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
-            **({"PARETOSCOPE_TOKEN": self._token} if self._token else {}),
+            **secret,
         }
         note = {"url": self.url, "ray_address": ray.address, "ray_token_path": str(ray.token_path)}
-        self._keeper = ServiceKeeper(environment, self.home, note)
+        self._keeper = ServiceKeeper(environment, self.home, note, door.fileno())
         self._keeper.start()
 
     def _wait_ready(self) -> None:
@@ -181,10 +215,9 @@ class Local:
 
     def check(self) -> None:
         """Raise when a part has ended for good."""
-        if self._keeper is not None and self._keeper.given_up:
-            raise LocalError(self._keeper.given_up)
-        if self._ray is not None and self._ray.process.poll() is not None:
-            raise LocalError(f"Ray ended by itself; see {self.home / 'ray.log'}")
+        for keeper in (self._keeper, self._ray_keeper):
+            if keeper is not None and keeper.given_up:
+                raise LocalError(keeper.given_up)
 
     def serve(self) -> None:
         """Until Ctrl-C or SIGTERM, which end it well, or until a part has ended for good, which does not."""
@@ -198,7 +231,9 @@ class Local:
     ) -> None:
         if self._keeper is not None:
             self._keeper.end()
-        if self._ray is not None:
-            self._ray.stop()
-        (self.home / "service.json").unlink(missing_ok=True)
+        if self._ray_keeper is not None:
+            self._ray_keeper.end()
+        if self._door is not None:
+            self._door.close()
+        (self.home / NOTE).unlink(missing_ok=True)
         self._lock.close()

@@ -11,7 +11,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,7 @@ START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 ATTEMPTS = 3
 OBJECT_STORE_BYTES = 300_000_000  # reports and plans only; data sets are read from disk
+SHORT = "pscope-"  # begins the name of the folder that stands in for one below a long home
 LONGEST_TEMP_DIR = 38  # Ray adds up to 69 bytes, a socket's path may have 107
 
 # Carried by every process that descends from ours, whatever session or parent it ends up with.
@@ -77,7 +80,7 @@ class Process(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalRay:
-    """A running Ray. Start it from the main thread: Linux ends it with the thread that started it."""
+    """A running Ray. Start it from a thread that lives as long as it should: Linux ends it with that thread."""
 
     jobs_url: str
     address: str
@@ -94,13 +97,26 @@ class LocalRay:
         temp_dir = _temp_dir(home)
         _wait_for_an_earlier_ray(temp_dir)
         token_path, token = _write_token(home)
+        return cls._tried(lambda: cls._launch(home, temp_dir, token_path, token, cpus), home / "ray.log")
+
+    def again(self, home: Path, cpus: int | None, ending: threading.Event) -> LocalRay:
+        """Another Ray in place of this one that has ended: same token, and jobs are taken at the same address."""
+        port = int(self.jobs_url.rpartition(":")[2])
+
+        def launch() -> LocalRay:
+            return self._launch(home, self.temp_dir, self.token_path, self.token, cpus, port)
+
+        return self._tried(launch, home / "ray.log", ending)
+
+    @staticmethod
+    def _tried(launch: Callable[[], LocalRay], log: Path, ending: threading.Event | None = None) -> LocalRay:
         for attempt in range(1, ATTEMPTS + 1):
-            ray = cls._launch(home, temp_dir, token_path, token, cpus)
+            ray = launch()
             try:
-                ray._wait_until_ready(home / "ray.log")
+                ray._wait_until_ready(log, ending)
             except RayDidNotStart:
                 ray.stop()
-                if attempt == ATTEMPTS:
+                if attempt == ATTEMPTS or (ending is not None and ending.is_set()):
                     raise
             except BaseException:
                 ray.stop()
@@ -110,10 +126,14 @@ class LocalRay:
         raise AssertionError("unreachable")
 
     @classmethod
-    def _launch(cls, home: Path, temp_dir: Path, token_path: Path, token: str, cpus: int | None) -> LocalRay:
+    def _launch(
+        cls, home: Path, temp_dir: Path, token_path: Path, token: str, cpus: int | None, port: int | None = None
+    ) -> LocalRay:
+        """`port` is that of the Jobs API; none: any free one, as for everything else."""
         shutil.rmtree(temp_dir, ignore_errors=True)
         temp_dir.mkdir(parents=True, mode=0o700)
         gcs, dashboard, client, agent, agent_grpc, environment, metrics, dashboard_metrics = _free_ports(8)
+        dashboard = port or dashboard
         binaries = Path(sys.executable).parent
         command = [
             *(sys.executable, "-c", DIE_WITH_PARENT, str(os.getpid())),
@@ -139,7 +159,7 @@ class LocalRay:
             f"--object-store-memory={OBJECT_STORE_BYTES}",
             *([] if cpus is None else [f"--num-cpus={cpus}"]),
         ]
-        with (home / "ray.log").open("wb") as log:
+        with (home / "ray.log").open("ab" if port else "wb") as log:
             process = subprocess.Popen(
                 command,
                 env={
@@ -162,13 +182,15 @@ class LocalRay:
             process,
         )
 
-    def _wait_until_ready(self, log: Path) -> None:
+    def _wait_until_ready(self, log: Path, ending: threading.Event | None = None) -> None:
         """Ready means that the Jobs API answers and the node's agent, which runs the jobs, is there."""
         deadline = time.monotonic() + START_SECONDS
         headers = {"Authorization": f"Bearer {self.token}"}
         waiting = [f"{self.jobs_url}/api/jobs/", f"{self.agent_url}/api/local_raylet_healthz"]
         with httpx.Client(headers=headers, timeout=5, trust_env=False) as client:
             while time.monotonic() < deadline:
+                if ending is not None and ending.is_set():
+                    raise RayDidNotStart("it is no longer wanted")
                 if self.process.poll() is not None:
                     raise RayDidNotStart(f"Ray ended with code {self.process.returncode}:\n{_tail(log)}")
                 with contextlib.suppress(httpx.HTTPError):
@@ -204,8 +226,9 @@ class LocalRay:
                     os.kill(process.pid, signal.SIGKILL)
             left = self._wait_for_end(left, 2.0)
         self.process.poll()  # reaps it, had it ended between the last two looks
-        if self.temp_dir.parent == Path(tempfile.gettempdir()):
-            shutil.rmtree(self.temp_dir, ignore_errors=True)
+        above = self.temp_dir.parent
+        if above.parent == Path(tempfile.gettempdir()) and above.name.startswith(SHORT):
+            shutil.rmtree(above, ignore_errors=True)
 
     def _wait_for_end(self, known: set[Process], seconds: float) -> set[Process]:
         """What is left of `known`, and of what came after it, when the time is over."""
@@ -234,7 +257,7 @@ def _temp_dir(home: Path) -> Path:
     below = home / "ray"
     if len(os.fsencode(below)) <= LONGEST_TEMP_DIR:
         return below
-    return Path(tempfile.mkdtemp(prefix="pscope-"))
+    return Path(tempfile.mkdtemp(prefix=SHORT)) / "ray"  # which Ray opens to everybody, but not what is above
 
 
 def _write_token(home: Path) -> tuple[Path, str]:

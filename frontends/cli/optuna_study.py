@@ -166,14 +166,15 @@ def _fill(storage: optuna.storages.RDBStorage, whole: Answer, path: Path, force:
         optuna.delete_study(study_name=study["name"], storage=storage)
     made = optuna.create_study(storage=storage, study_name=study["name"], directions=[axis["goal"] for axis in axes])
     made.set_metric_names([axis["metric"] for axis in axes])
-    begun = [trial for trial in whole["trials"] if trial["state"] != "planned"]
+    compared = [trial for trial in whole["trials"] if not trial.get("verifies")]  # the others are on no front
+    begun = [trial for trial in compared if trial["state"] != "planned"]
     for key, value in _facts(whole):
         made.set_user_attr(key, value)
     made.set_user_attr("constants", constants(begun))
     points = [point for trial in begun for point in by_point(trial)]
     spaces, metrics = parameters(points), [axis["metric"] for axis in axes]
     made.add_trials(frozen(point, spaces, metrics) for point in points)
-    return Counts(len(begun), len(whole["trials"]) - len(begun))
+    return Counts(len(begun), len(compared) - len(begun))
 
 
 def _facts(whole: Answer) -> Iterator[tuple[str, object]]:

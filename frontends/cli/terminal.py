@@ -15,6 +15,7 @@ err = Console(stderr=True, highlight=False)
 
 Url = Annotated[str | None, typer.Option("--url", envvar="PARETOSCOPE_URL", help="the service's address")]
 Token = Annotated[str | None, typer.Option("--token", envvar="PARETOSCOPE_TOKEN", help="the service's token")]
+NoToken = Annotated[bool, typer.Option("--no-token", help="let in whoever is on this machine; on loopback only")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines")]
 Home = Annotated[
     Path | None,

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+
+from service.analysis.intervals import mean_interval
 
 Settings = Mapping[str, object]  # as `weighting.beta`
 
 LOG_RATIO = 10.0  # two values so far apart were meant as powers
+
+
+class Amount(NamedTuple):
+    """A setting, mean over seeds, with the ends of its 95 % interval; of powers both are taken in the logarithm."""
+
+    mean: float
+    half_width: float | None  # of its decimal logarithm where it is a power
+    seeds: int
+    lower: float | None
+    upper: float | None
+    log: bool
 
 
 def numbers_of(settings: Settings, keys: Collection[str]) -> dict[str, float]:
@@ -38,3 +52,14 @@ def mean_of(values: Sequence[float], log: bool, weights: Sequence[float] | None 
     if log:
         return float(np.exp(np.average(np.log(values), weights=weights)))
     return float(np.average(values, weights=weights))
+
+
+def amount_over_seeds(values: Sequence[float], log: bool) -> Amount:
+    """Of each seed's value; of powers the geometric mean, whose interval is as many times smaller as it is larger."""
+    scaled = mean_interval(np.log10(values).tolist() if log else values)
+    half = scaled.half_width
+    mean = mean_of(values, log)
+    if half is None:
+        return Amount(mean, None, scaled.seeds, None, None, log)
+    lower, upper = (mean / 10**half, mean * 10**half) if log else (mean - half, mean + half)
+    return Amount(mean, half, scaled.seeds, lower, upper, log)

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from service.analysis.fronts import Axis
-from service.analysis.indicators import Indicators, indicators, mean_indicators
-from service.analysis.paired import LEVEL, Paired, holm, paired
+from service.analysis.indicators import IndicatorsOverSeeds, indicators, over_seeds
+from service.analysis.off_front import GapTest, tested
+from service.analysis.paired import LEVEL, Paired, holm
 from service.analysis.place import (
     NOWHERE,
     ExactPlace,
@@ -26,15 +27,16 @@ Standing = Literal["above", "on", "below", "open", "beyond"]
 
 
 class ArmPlace(NamedTuple):
-    """One arm: where it lies, and what a test of its distance says."""
+    """One arm: where it lies, and what tests of its distance and of its gaps say."""
 
     place: Place  # nowhere for the baseline
     exact: ExactPlace | None  # where the exact front is known
-    indicators: Indicators
+    indicators: IndicatorsOverSeeds
     draws_front: bool  # more than one configuration
     test: Paired  # of the reading of the distance that decides, against 0
     p_adjusted: float | None  # over all arms of the study
     whole: bool  # all trials of it and of the baseline have ended
+    gaps: dict[str, GapTest]  # by objective, at the same value of the other
 
     @property
     def standing(self) -> Standing | None:
@@ -46,12 +48,28 @@ class ArmPlace(NamedTuple):
         mean = distance.told.mean
         if mean is None:
             return "beyond" if self.place.beyond else None
-        if abs(mean) <= TOLERANCE:
-            off = distance.off(by_mean=self.p_adjusted is None)  # where tested, by all of the interval
-            return "on" if off <= TOLERANCE else "open"
-        if self.p_adjusted is not None and self.p_adjusted >= LEVEL:
-            return "open"
-        return "above" if mean > 0 else "below"
+        if self._is_off_by_distance:
+            return "above" if mean > 0 else "below"
+        if self.below_by is not None:
+            return "below"
+        off = distance.off(by_mean=self.p_adjusted is None)  # where tested, by all of the interval
+        contradicted = any(gap.contradicts for gap in self.gaps.values())
+        return "on" if abs(mean) <= TOLERANCE and off <= TOLERANCE and not contradicted else "open"
+
+    @property
+    def _is_off_by_distance(self) -> bool:
+        far = abs(self.place.distance.told.mean or 0.0) > TOLERANCE
+        return far and (self.p_adjusted is None or self.p_adjusted < LEVEL)
+
+    @property
+    def below_by(self) -> str | None:
+        """The objective in which it is shown to lie below at the same value of the other; of two the later one.
+
+        None where its distance shows something already.
+        """
+        if self._is_off_by_distance or (self.place.distance.told.mean or 0.0) > 0:
+            return None
+        return next((metric for metric in reversed(self.gaps) if self.gaps[metric].shows_below), None)
 
     @property
     def slightly(self) -> Literal["above", "below"] | None:
@@ -69,19 +87,26 @@ class ExactFront(NamedTuple):
     points: Array
 
 
-def _tested(place: Place, whole: bool) -> Paired:
-    """Hypervolume's own test is paired by seed; a distance is one already, so it is held against 0.
+def _gap_tests(place: Place, units: Array | None, whole: bool) -> dict[str, GapTest]:
+    if units is None:
+        return {}
+    tolerances = dict(zip(place.gaps, (TOLERANCE * units).tolist(), strict=True)) if place.gaps else {}
+    tests = {
+        metric: tested(place.matched[metric], own, whole and place.gaps_are_whole) for metric, own in place.gaps.items()
+    }
+    return {metric: GapTest(place.matched[metric], tolerances[metric], test, None) for metric, test in tests.items()}
 
-    Better is tested by the line, worse by the step: p = min(1, 2·min(p(line > 0), p(step < 0))). As the line promises
-    no more than the step, one of them is beyond 1/2, and this is the two-sided test of the other; between them it is 1.
-    """
-    decides = place.distance.decides
-    values = {seed: each.step if decides == "step" else each.line for seed, each in place.by_seed.items()}
-    test = paired(values, dict.fromkeys(values, 0.0))
-    if decides is None:
-        varies = place.distance.step.half_width or place.distance.line.half_width
-        test = test._replace(p_value=1.0 if varies else None, effect_size=None)
-    return test if whole else test._replace(p_value=None, effect_size=None)
+
+def _adjusted(places: Sequence[ArmPlace]) -> list[ArmPlace]:
+    """Distances over all arms; gaps, a question of their own, over all arms and both objectives."""
+    by_distance = holm([place.test.p_value for place in places])
+    by_gap = iter(holm([gap.test.p_value for place in places for gap in place.gaps.values()]))
+    return [
+        place._replace(
+            p_adjusted=p, gaps={metric: gap._replace(p_adjusted=next(by_gap)) for metric, gap in place.gaps.items()}
+        )
+        for place, p in zip(places, by_distance, strict=True)
+    ]
 
 
 def _joint(fronts: Mapping[str, Mapping[int, Sequence[Placed]]], axes: Sequence[Axis]) -> dict[int, Array]:
@@ -116,14 +141,13 @@ def arm_places(
         amounting = () if name in drawing else varied
         place = NOWHERE if name == baseline or name in references else place_of(own, base, axes, units, amounting)
         is_whole = name in whole and baseline in whole
-        untold = ArmPlace(place, None, mean_indicators([]), name in drawing, _tested(place, is_whole), None, is_whole)
+        test, gaps = tested(place.distance, place.by_seed, is_whole), _gap_tests(place, units, is_whole)
+        untold = ArmPlace(place, None, over_seeds([]), name in drawing, test, None, is_whole, gaps)
         if units is None:
             return untold
         best = {seed: joint[seed] if exact is None else exact.points for seed in own}
         each = [indicators(matrix(front, axes), best[seed], units) for seed, front in own.items()]
         known = None if exact is None else exact_place_of(own, exact.label, exact.points, axes, units)
-        return untold._replace(exact=known, indicators=mean_indicators(each))
+        return untold._replace(exact=known, indicators=over_seeds(each))
 
-    places = [measured(name) for name in arms]
-    adjusted = holm([place.test.p_value for place in places])
-    return {name: place._replace(p_adjusted=p) for name, place, p in zip(arms, places, adjusted, strict=True)}
+    return dict(zip(arms, _adjusted([measured(name) for name in arms]), strict=True))

@@ -29,12 +29,13 @@ from service.analysis.place_words import Rival
 from service.analysis.single_tasks import against_single, reference_arms
 from service.analysis.truth import exact_curve
 from service.analysis.verdict import identical_words, rival_words, verdict
+from service.analysis.verifying import Verified, verified
 from service.analysis.watched import gradients_words, watched_arms
 from service.contract.methods.weightings import BY_HAND
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
 from service.contract.wording.selection import Chooser
-from service.views.selectors import Counts, counts, lost_seeds, training_seconds, varied_by_arm
+from service.views.selectors import Counts, compared_counts, lost_seeds, training_seconds, varied_by_arm
 from service.views.view import View
 
 DIFFERENT = "These studies were measured on different data: their arms are shown side by side, not compared."
@@ -53,6 +54,7 @@ class ArmCompared(NamedTuple):
     gradients: Angles | None  # where they were watched
     delta_m: DeltaM | None  # against single tasks, where it has them all
     mean_rank: Interval | None  # over these tasks
+    verified: Verified | None  # where its curve is checked by networks that were trained separately
 
     @property
     def name(self) -> str:
@@ -93,7 +95,7 @@ def _compare(view: View) -> Comparison:
     study, axes = view.study, objectives(view)
     lost = lost_seeds(view)
     results = compare(candidates(view), [arm.name for arm in study.arms], study.seeds, axes, lost)
-    by_arm = {arm.name: counts(view, arm.name) for arm in study.arms}
+    by_arm = {arm.name: compared_counts(view, arm.name) for arm in study.arms}
     by_hand = [arm.name for arm in study.arms if arm.weighting.name in BY_HAND]
     searched = searched_keys(study)
     spent, seconds = spent_by_arm(view, axes), training_seconds(view)
@@ -129,6 +131,8 @@ def _compare(view: View) -> Comparison:
     awaited = study.baseline if baseline is None else None
     drops = single.delta_m if single else {}
     ended = view.state.is_ended()
+    checks = {arm.name: verified(view, arm.name, axes) for arm in study.arms}
+    checked = [own.words for own in checks.values() if own is not None]
     said = verdict(standing, rivals, axes, seconds, ended, awaited, drops) if view.alike else DIFFERENT
     return Comparison(
         study=view.id,
@@ -137,7 +141,7 @@ def _compare(view: View) -> Comparison:
         objectives=axes,
         chooser=chooser(view),
         baseline=baseline,
-        verdict=" ".join([said, *(f"{identical_words(group)}." for group in identical)]),
+        verdict=" ".join(filter(None, [said, *checked, *(f"{identical_words(group)}." for group in identical)])),
         arms=[
             ArmCompared(
                 result=result,
@@ -150,6 +154,7 @@ def _compare(view: View) -> Comparison:
                 gradients=watched.get(result.name),
                 delta_m=single.delta_m.get(result.name) if single else None,
                 mean_rank=single.mean_rank.get(result.name) if single else None,
+                verified=checks[result.name],
             )
             for result in results
         ],

@@ -42,6 +42,27 @@ def mean_interval(values: Sequence[float]) -> Interval:
     return Interval(mean, half_width, n, low, high)
 
 
+class Share(NamedTuple):
+    """A mean share over seeds with the ends of its 95 % Wilson interval, which lie unevenly about it."""
+
+    mean: float | None
+    lower: float | None
+    upper: float | None
+    seeds: int
+
+
+def share_interval(shares: Sequence[float]) -> Share:
+    """Each seed's share, counted as one yes or no: no variable in [0, 1] spreads more than that at the same mean."""
+    n = len(shares)
+    if n == 0:
+        return Share(None, None, None, 0)
+    mean = float(np.mean(shares))
+    if n < LEAST_SEEDS:
+        return Share(mean, None, None, n)
+    lower, upper = wilson(mean, n)
+    return Share(mean, lower, upper, n)
+
+
 def interval_words(interval: Interval) -> str:
     """`0.912 ± 0.011 over 3 seeds`; `0.901 and 0.923, two seeds`."""
     mean, half, seeds, low, high = interval
@@ -52,11 +73,12 @@ def interval_words(interval: Interval) -> str:
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:
-    """95 % interval of a share among `count` images (Wilson 1927): honest near 0 and 1, where ± is not."""
+    """95 % interval of a share among `count` images or seeds (Wilson 1927): honest near 0 and 1, where ± is not."""
     z2 = Z95 * Z95
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = Z95 / (1 + z2 / count) * math.sqrt(share * (1 - share) / count + z2 / (4 * count * count))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # Rounding would leave an end just off the 0 or 1 that it is.
+    return 0.0 if share <= 0 else max(0.0, middle - half), 1.0 if share >= 1 else min(1.0, middle + half)
 
 
 @lru_cache(maxsize=4096)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis import readings
-from service.analysis.amounts import Settings, is_log, mean_of, numbers_of
+from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, mean_of, numbers_of
 from service.analysis.fronts import Axis, Point, nondominated, turned
-from service.analysis.intervals import Interval
+from service.analysis.intervals import Interval, Share, share_interval
 from service.analysis.readings import Array, Reading
 from service.analysis.spread import NOTHING, Spread, seeds_mean, spread_of
 
@@ -31,10 +31,20 @@ class Place(NamedTuple):
     distance: Spread  # in units of the objectives' ranges; nothing where most of it is beyond the front's reach
     by_seed: dict[int, Reading]  # of the distance, mean over the arm's front
     matched: dict[str, Spread]  # in the metric's unit, at the same value of the other objective
-    dominated: float | None  # share of the arm's front
+    gaps: dict[str, dict[int, Reading]]  # of these, by seed, mean over what has one
+    gaps_are_whole: bool  # all of the arm's front has both gaps, in every seed
+    domination: Share  # of the arm's front by the other one
     beyond: float | None  # share of it that the other front does not reach
-    amounts_to: dict[str, float]
+    amounts: dict[str, Amount]  # settings of the other front that land there, over the seeds in which it reaches there
     seeds: int  # that both have
+
+    @property
+    def dominated(self) -> float | None:
+        return self.domination.mean
+
+    @property
+    def amounts_to(self) -> dict[str, float]:
+        return {key: amount.mean for key, amount in self.amounts.items()}
 
 
 class SeedPlace(NamedTuple):
@@ -123,6 +133,11 @@ def _mean_numbers(numbers: Sequence[Mapping[str, float]], log: Collection[str]) 
     return {key: mean_of([each[key] for each in numbers if key in each], key in log) for key in keys}
 
 
+def _amounts(seeds: Sequence[Mapping[str, float]], log: Collection[str]) -> dict[str, Amount]:
+    keys = dict.fromkeys(key for each in seeds for key in each)
+    return {key: amount_over_seeds([each[key] for each in seeds if key in each], key in log) for key in keys}
+
+
 def place_of(
     own: Mapping[int, Sequence[Placed]],
     baseline: Mapping[int, Sequence[Placed]],
@@ -137,7 +152,7 @@ def place_of(
     shared = [seed for seed in own if seed in baseline]
     if len(axes) != 2 or units is None:
         shares = [_dominated(matrix(own[seed], axes), matrix(baseline[seed], axes)) for seed in shared]
-        return NOWHERE._replace(dominated=float(np.mean(shares)) if shares else None)
+        return NOWHERE._replace(domination=share_interval(shares))
     numbers = [numbers_of(trial.settings, varied) for front in baseline.values() for trial in front]
     log = {key for key in varied if is_log(each[key] for each in numbers if key in each)}
     seeds = {}
@@ -151,14 +166,16 @@ def place_of(
     known = list(seeds.values())
     beyond = float(np.mean([seed.beyond for seed in known])) if known else None
     by_seed = {} if (beyond or 0.0) > MOST else {seed: _mean(own.distances) for seed, own in seeds.items()}
-    gaps = [[_mean(seed.matched[i]) for seed in known if seed.matched[i]] for i in (0, 1)]
+    gaps = [{seed: _mean(each.matched[i]) for seed, each in seeds.items() if each.matched[i]} for i in (0, 1)]
     return Place(
         distance=spread_of(list(by_seed.values()), [seeds[seed].beyond < 1 for seed in by_seed]),
         by_seed=by_seed,
-        matched={axis.metric: spread_of(own) for axis, own in zip(axes, gaps, strict=True)},
-        dominated=float(np.mean([seed.dominated for seed in known])) if known else None,
+        matched={axis.metric: spread_of(list(own.values())) for axis, own in zip(axes, gaps, strict=True)},
+        gaps={axis.metric: own for axis, own in zip(axes, gaps, strict=True)},
+        gaps_are_whole=all(len(each.matched[i]) == len(own[seed]) for seed, each in seeds.items() for i in (0, 1)),
+        domination=share_interval([seed.dominated for seed in known]),
         beyond=beyond,
-        amounts_to=_mean_numbers([each for seed in known for each in seed.amounts], log),
+        amounts=_amounts([_mean_numbers(seed.amounts, log) for seed in known], log),
         seeds=len(known),
     )
 
@@ -194,4 +211,4 @@ def _mean_over_seeds(by_seed: Sequence[Sequence[float]]) -> Interval:
     return seeds_mean([float(np.mean(seed)) for seed in by_seed if seed])
 
 
-NOWHERE = Place(NOTHING, {}, {}, None, None, {}, 0)
+NOWHERE = Place(NOTHING, {}, {}, {}, False, share_interval([]), None, {}, 0)

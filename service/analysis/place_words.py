@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from service.analysis.amounts import Amount
 from service.analysis.arm_places import ArmPlace, Standing
 from service.analysis.comparison import Pair
 from service.analysis.cost import CostCurve, bought
 from service.analysis.fronts import Axis
 from service.analysis.intervals import Interval
+from service.analysis.off_front import GapTest
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
-from service.contract.wording.numbers import duration, p_value, percent, plural, setting, spread, whole
+from service.contract.wording.numbers import duration, p_value, percent, plural, setting_range, spread, whole
 
 STANDINGS: dict[Standing | None, str] = {
     "above": "above the front",
@@ -37,9 +39,24 @@ SLIGHTLY = {side: f"slightly {side} the front" for side in ("above", "below")}
 IN_WORDS = [*STANDINGS.values(), *SLIGHTLY.values()]
 
 
-def standing_words(place: ArmPlace) -> str:
+def standing_in_short(place: ArmPlace) -> str:
     """`slightly above the front`: shown to lie off it, by a distance whose mean is within the tolerance."""
     return SLIGHTLY[place.slightly] if place.slightly else STANDINGS[place.standing]
+
+
+def standing_words(place: ArmPlace) -> str:
+    """The same, with what it is shown at where that is not the distance: `below the front at the same I(X;Z)`."""
+    short = standing_in_short(place)
+    if place.below_by is None:
+        return short
+    (other,) = (metric for metric in place.gaps if metric != place.below_by)
+    return f"{short} at the same {described(other).label}"
+
+
+def amounts_words(amounts: Mapping[str, Amount]) -> str:
+    """`β ≈ 0.0488 (0.031 to 0.077)`; without an interval below three seeds."""
+    each = [f"{key_label(key)} ≈ {setting_range(own.mean, own.lower, own.upper)}" for key, own in amounts.items()]
+    return " and ".join(each)
 
 
 class Rival(NamedTuple):
@@ -57,7 +74,7 @@ class Rival(NamedTuple):
     sizes: tuple[float, float] = (1.0, 1.0)  # points per seed, of the arm and of the baseline
 
 
-def _amount(metric: str, gap: Interval) -> str:
+def amount(metric: str, gap: Interval) -> str:
     """`0.05 ± 0.02 bits of I(Z;Y)`."""
     row = described(metric)
     size = spread(abs(gap.mean or 0.0), gap.half_width)
@@ -69,13 +86,15 @@ def _compared(axis: Axis, gap: Interval) -> str:
     if not gap.mean:
         return f"the {described(axis.metric).label} of"
     more = (gap.mean > 0) == (axis.goal == "maximize")
-    return f"{_amount(axis.metric, gap)} {'more' if more else 'less'} than"
+    return f"{amount(axis.metric, gap)} {'more' if more else 'less'} than"
 
 
-def _matched(axes: Sequence[Axis], matched: dict[str, Spread]) -> tuple[Axis, Axis, Spread] | None:
-    """The objective that is told, the last that is known at a matched value of the other, which comes second."""
+def _matched(axes: Sequence[Axis], place: ArmPlace) -> tuple[Axis, Axis, Spread] | None:
+    """The objective that is told, and the other one: what shows that it lies below, else the last that is known."""
+    matched = place.place.matched
     known = [(axes[i], axes[1 - i], matched[axes[i].metric]) for i in (1, 0) if axes[i].metric in matched]
-    return next((each for each in known if each[2].line.seeds), None)
+    shows = [each for each in known if each[0].metric == place.below_by]
+    return next((each for each in shows or known if each[2].line.seeds), None)
 
 
 def _marks(curves: bool) -> str:
@@ -85,8 +104,8 @@ def _marks(curves: bool) -> str:
 
 def _gap_words(rival: Rival, axes: Sequence[Axis]) -> str:
     """At the same value of the other objective, against the step, the line, or both where neither decides."""
-    place, standing = rival.place.place, rival.place.standing
-    told = _matched(axes, place.matched)
+    standing = rival.place.standing
+    told = _matched(axes, rival.place)
     if told is None or not rival.baseline.draws_front:
         return ""
     axis, other, gap = told
@@ -106,12 +125,20 @@ def _far(rival: Rival) -> str:
     return f"distance{to} {spread(told.mean, told.half_width)} of the objectives’ ranges, "
 
 
+def _test_of_gap(gap: GapTest, tests: int) -> str:
+    """`t-test over 5 seeds, Holm over 3 arms and both objectives, p = 0.004`."""
+    over = f"{tests} arms and both objectives" if tests > 1 else "both objectives"
+    return f"t-test over {gap.gap.told.seeds} seeds, Holm over {over}, {p_value(gap.p_adjusted)}"
+
+
 def test_of_distance(rival: Rival, tests: int) -> str:
     """`distance to its steps −0.12 ± 0.03 of the ranges, t-test over 5 seeds, p = 0.004`; what is missing says why.
 
-    Between the readings there is nothing to test.
+    Between the readings there is nothing to test. Where a gap shows what the distance does not, its test comes first.
     """
     place, far = rival.place, _far(rival)
+    if place.below_by is not None:
+        return f"{_test_of_gap(place.gaps[place.below_by], tests)}; {far.removesuffix(', ')}"
     told = place.place.distance.told
     seeds = "one seed" if told.seeds == 1 else f"{told.seeds} seeds"
     if not place.whole:
@@ -160,8 +187,7 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
 
 def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
     """Where on it, and how far from the exact front where that is known."""
-    amounts = {} if rival.place.standing == "beyond" else rival.place.place.amounts_to
-    settings = " and ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items())
+    settings = "" if rival.place.standing == "beyond" else amounts_words(rival.place.place.amounts)
     where = f"It lands where {settings} lands" if settings else ""
     exact = _exact_words(rival.place, axes)
     if not exact:
@@ -179,7 +205,7 @@ def _exact_words(place: ArmPlace, axes: Sequence[Axis]) -> str:
     told = next(((metric, gap) for metric, gap in known if gap.seeds), None)
     if told is None:
         return ""
-    return f"{_amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
+    return f"{amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
 
 
 def cost_words(rival: Rival) -> str:

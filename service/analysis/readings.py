@@ -65,7 +65,7 @@ def nearest(path: Array, z: Array) -> tuple[int, float, float]:
     return segment, float(share[segment]), float(away[segment])
 
 
-def _is_past_an_end(front: Array, z: Array) -> bool:
+def is_past_an_end(front: Array, z: Array) -> bool:
     """Better than the whole front on one axis and worse on the other."""
     low, high = front.min(0), front.max(0)
     return bool((z[0] < low[0] and z[1] > high[1]) or (z[1] < low[1] and z[0] > high[0]))
@@ -73,7 +73,7 @@ def _is_past_an_end(front: Array, z: Array) -> bool:
 
 def is_beyond(front: Array, z: Array) -> bool:
     """Past an end of the front by more than the tolerance: the front does not reach there."""
-    return _is_past_an_end(front, z) and nearest(front, z)[2] > TOLERANCE
+    return is_past_an_end(front, z) and nearest(front, z)[2] > TOLERANCE
 
 
 def is_dominated(front: Array, z: Array) -> bool:
@@ -90,7 +90,7 @@ def distance(front: Array, z: Array) -> Reading:
     under_step = bool((front <= z).all(1).any())
     under_line = z[0] >= front[0, 0] and z[1] >= np.interp(z[0], front[:, 0], front[:, 1])
     step, line = nearest(steps(front), z)[2], nearest(front, z)[2]
-    if _is_past_an_end(front, z):
+    if is_past_an_end(front, z):
         return Reading(step, -step)
     return Reading(-step if under_step else step, -line if under_line else line)
 

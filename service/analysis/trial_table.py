@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from service.analysis.candidates import front_ids
+from service.analysis.candidates import BETA, front_ids
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.events import TrialState
 from service.views.selectors import varied_by_arm
@@ -20,6 +20,7 @@ FIELDS: dict[str, Callable[[TrialView], Any]] = {
     "state": lambda trial: trial.state.value,
     "reason": lambda trial: trial.reason,
     "collapsed": lambda trial: trial.collapsed,
+    "verifies": lambda trial: trial.planned.verifies,
     "places": lambda trial: len(trial.points),
     "training_seconds": lambda trial: trial.training_seconds,
     "started_at": lambda trial: trial.started_at,
@@ -75,13 +76,13 @@ def conditions(where: str) -> list[Condition]:
 
 def known_keys(view: View) -> set[str]:
     """What can be sorted by or asked about."""
-    metrics = {name for trial in view.trials.values() for name in trial.metrics}
-    configs = {key for trial in view.trials.values() for key in trial.planned.config}
+    metrics = {name for trial in view.all_trials.values() for name in trial.metrics}
+    configs = {key for trial in view.all_trials.values() for key in trial.planned.config}
     return {*FIELDS, "id", "on_front", *view.metrics, *metrics, *configs}
 
 
 def value_of(view: View, trial_id: str, key: str) -> Any:
-    trial = view.trials[trial_id]
+    trial = view.all_trials[trial_id]
     if key in ("id", "on_front"):
         return trial_id if key == "id" else trial_id in front_ids(view)
     if key in FIELDS:
@@ -125,7 +126,7 @@ def matching(view: View, trials: Sequence[str], wanted: Wanted) -> list[str]:
     only, on_front = set(wanted.trials), front_ids(view)
 
     def matches(trial_id: str) -> bool:
-        trial = view.trials[trial_id]
+        trial = view.all_trials[trial_id]
         return (
             (wanted.arm is None or trial.planned.arm == wanted.arm)
             and (wanted.state is None or trial.state is wanted.state)
@@ -140,6 +141,7 @@ def matching(view: View, trials: Sequence[str], wanted: Wanted) -> list[str]:
 
 def columns(view: View) -> dict[str, list[str]]:
     """Config keys of the trials: all, and those that differ between trials of one arm."""
-    keys = list(dict.fromkeys(key for trial in view.trials.values() for key in trial.planned.config))
+    keys = list(dict.fromkeys(key for trial in view.all_trials.values() for key in trial.planned.config))
     varied = set().union(*varied_by_arm(view).values())
+    varied |= {BETA} if len(view.all_trials) > len(view.trials) else set()
     return {"config": keys, "varied": [key for key in keys if key in varied]}

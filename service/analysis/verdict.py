@@ -10,7 +10,7 @@ from service.analysis.comparison import ArmResult, Pair
 from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
-from service.analysis.place_words import IN_WORDS, Rival, cost_words, front_words, standing_words, where_words
+from service.analysis.place_words import IN_WORDS, Rival, cost_words, front_words, standing_in_short, where_words
 from service.analysis.single_words import drop_words
 from service.contract.wording.numbers import (
     duration,
@@ -163,9 +163,11 @@ def verdict(
 def _counted(rest: Sequence[Rival]) -> str:
     if not rest:
         return ""
-    counted = Counter(standing_words(rival.place) for rival in rest)
+    counted = Counter(standing_in_short(rival.place) for rival in rest)
     words = ", ".join(f"{counted[what]} {what}" for what in IN_WORDS if counted[what])
-    return f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm: {words[2:]}."
+    return (
+        f"Of {len(rest)} other arms: {words}." if len(rest) > 1 else f"The other arm, {rest[0].pair.arm}: {words[2:]}."
+    )
 
 
 def _lead(rival: Rival) -> tuple[float, float, float]:

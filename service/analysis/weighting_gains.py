@@ -19,7 +19,7 @@ from service.analysis.place import Placed, by_arm_and_seed, matrix, units_of
 from service.analysis.rank_correlation import RankCorrelation, spearman
 from service.analysis.single_tasks import reference_arms
 from service.analysis.watched import watched_arms
-from service.contract.methods.weightings import BY_HAND, Uniform
+from service.contract.methods.weightings import BY_HAND, Conditional, Uniform
 from service.views.view import View
 
 # By arm: the gain, and what chooses among equal ones.
@@ -37,7 +37,7 @@ class StudyGains(NamedTuple):
     study: str  # its name
     cosine: Interval  # over all watched arms
     automatic: int  # arms that were to choose from
-    over_baseline: Gain  # signed distance to its front
+    over_baseline: Gain  # signed distance to its front; none where the baseline is automatic too
     over_uniform: Gain  # mean over the objectives of the difference to the arm of uniform weights
 
 
@@ -66,8 +66,11 @@ def ranked(rows: Sequence[tuple[Interval, Gain]]) -> RankCorrelation:
 
 
 def _gains(view: View) -> StudyGains:
-    study, baseline = view.study, compared(view).baseline
-    automatic = [arm.name for arm in study.arms if arm.weighting.name not in BY_HAND]
+    study, measured_by = view.study, compared(view).baseline
+    # A network for every trade-off gains nothing by how its losses are weighted.
+    chosen = (*BY_HAND, Conditional.model_fields["name"].default)
+    automatic = [arm.name for arm in study.arms if arm.weighting.name not in chosen]
+    baseline = None if measured_by in automatic else measured_by  # what one automatic arm gains over another is no gain
     terms = {arm.problem.terms for arm in study.arms if arm.name in automatic}
     uniform = next((a.name for a in study.arms if isinstance(a.weighting, Uniform) and a.problem.terms in terms), None)
     angles = max(grouped(watched_arms(view)), key=lambda group: len(group.arms), default=None)

@@ -2,54 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from service.analysis.fronts import axis_for
 from service.answers.estimates import Estimates
 from service.answers.studies import metric_rows
 from service.contract.study.draft import as_written
-from service.contract.study.expansion import count_trials
-from service.contract.study.parsing import parse_study, read_body, with_lines
+from service.contract.study.expansion import count_trials, count_verifying
+from service.contract.study.parsing import parse, read, with_lines
 from service.contract.study.study import Study
 from service.contract.study.warnings import warnings
-from service.contract.wire.answers.answer import WrittenSpec
 from service.contract.wire.answers.checks import CheckAnswer, PlannedArm, RefusedStudy, ValidStudy
 from service.contract.wire.answers.comparison import ObjectiveAxis
 from service.contract.wire.errors import InvalidInput
 from service.contract.wording.palette import arm_style
 
 
-def check_answer(text: str, kind: str, estimates: Estimates) -> CheckAnswer:
-    """`spec` is what was written, also when it breaks a rule; null only when it cannot be read."""
+def check_answer(text: str, kind: str, estimates: Estimates, allow: Callable[[Study], None]) -> CheckAnswer:
+    """`spec` is what was written, also when it breaks a rule; null only when it cannot be read.
+
+    `allow` raises for what this service, by its settings, does not take.
+    """
     try:
-        study = parse_study(text, kind)
+        written = read(text, kind)
     except InvalidInput as error:
-        return RefusedStudy(valid=False, error=error.public(), spec=_written(text, kind))
-    cautions = warnings(study)
+        return RefusedStudy(valid=False, error=error.public(), spec=None)
+    spec = as_written(written.body)
+    try:
+        study = parse(written)
+        allow(study)
+    except InvalidInput as error:
+        return RefusedStudy(valid=False, error=error.public(), spec=spec)
+    cautions, arms = warnings(study), _arms(study)
     return ValidStudy(
         valid=True,
-        trials=sum(count_trials(study).values()),
-        arms=_arms(study),
+        trials=sum(arm.trials for arm in arms),
+        arms=arms,
         metrics=metric_rows(study.metrics),
         objectives=[
             ObjectiveAxis(**objective.model_dump(), chosen_by=axis_for(study, objective.metric).chosen_by)
             for objective in study.objectives
         ],
-        spec=_written(text, kind),
+        spec=spec,
         cost=estimates.cost(study),
-        warnings=with_lines(cautions, text) if kind == "yaml" else cautions,
+        warnings=with_lines(cautions, written.root) if written.root else cautions,
     )
 
 
 def _arms(study: Study) -> list[PlannedArm]:
-    counts = count_trials(study)
+    counts, checks = count_trials(study), count_verifying(study)
     styles = [arm_style(i) for i in range(len(study.arms))]
     return [
-        PlannedArm(name=arm.name, trials=counts[arm.name], colour=colour, symbol=symbol)
+        PlannedArm(name=arm.name, trials=counts[arm.name] + checks.get(arm.name, 0), colour=colour, symbol=symbol)
         for arm, (colour, symbol) in zip(study.arms, styles, strict=True)
     ]
-
-
-def _written(text: str, kind: str) -> WrittenSpec | None:
-    try:
-        return as_written(read_body(text, kind))
-    except InvalidInput:  # the error says where it cannot be read
-        return None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 from service.analysis import Interval, Pair
+from service.analysis.amounts import Amount
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import ArmCompared, compared
 from service.analysis.delta_m import AgainstSingle, DeltaM
@@ -13,20 +17,25 @@ from service.analysis.place import ExactPlace
 from service.analysis.place_words import standing_words
 from service.analysis.single_words import note_words
 from service.analysis.spread import Spread
+from service.analysis.verifying import Verified
 from service.contract.wire.answers.comparison import (
     AgainstExactFront,
     AgainstFront,
     AgainstSingleTasks,
+    AmountOverSeeds,
     ComparedArm,
     ComparedPair,
     ComparisonAnswer,
     CostSoFar,
     CostToReach,
+    CurveAtBeta,
     GradientsOfTerms,
     HypervolumeOverSeeds,
     ObjectiveAxis,
     OverSeeds,
+    ShareOverSeeds,
     SingleTasks,
+    VerifiedCurve,
 )
 from service.contract.wire.answers.studies import TrialCounts
 from service.contract.wire.answers.trials import MetricLight
@@ -37,6 +46,12 @@ from service.views.view import View
 
 def _over_seeds(interval: Interval) -> OverSeeds:
     return OverSeeds(**interval._asdict())
+
+
+def _amount(amount: Amount) -> AmountOverSeeds:
+    mean, half, seeds, lower, upper, log = amount
+    scale: Literal["log", "linear"] = "log" if log else "linear"
+    return AmountOverSeeds(mean=mean, half_width=half, seeds=seeds, lower=lower, upper=upper, scale=scale)
 
 
 def _against_front(spread: Spread) -> AgainstFront:
@@ -82,6 +97,7 @@ def _pair(pair: Pair, place: ArmPlace, words: str) -> ComparedPair:
         standing_words=standing_words(place),
         distance_p_value=place.test.p_value,
         distance_p_adjusted=place.p_adjusted,
+        matched_p_adjusted={metric: gap.p_adjusted for metric, gap in place.gaps.items()},
         words=words,
         reach=CostToReach(seconds=_over_seeds(reach.seconds), trials=reach.trials, reached=reach.reached, of=reach.of),
     )
@@ -92,6 +108,26 @@ def _gradients(angles: Angles | None) -> GradientsOfTerms | None:
         return None
     cosine, words = _over_seeds(angles.cosine), conflict_words(angles)
     return GradientsOfTerms(cosine=cosine, negative=angles.negative, ratio=angles.ratio, words=words)
+
+
+def _verified(own: Verified | None) -> VerifiedCurve | None:
+    if own is None:
+        return None
+    gaps = own.gaps
+    return VerifiedCurve(
+        betas=[CurveAtBeta(beta=beta, differences=_by_metric(found)) for beta, found in gaps.betas],
+        differences=_by_metric(gaps.differences),
+        matched=_by_metric(gaps.matched),
+        distance=_over_seeds(gaps.distance),
+        reached=gaps.reached,
+        counts=TrialCounts(**own.counts._asdict()),
+        training_seconds=own.training_seconds,
+        words=own.words,
+    )
+
+
+def _by_metric(intervals: Mapping[str, Interval]) -> dict[str, OverSeeds]:
+    return {metric: _over_seeds(own) for metric, own in intervals.items()}
 
 
 def _arm(arm: ArmCompared, index: int) -> ComparedArm:
@@ -112,13 +148,17 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
             all_seeds=result.hypervolume_all_seeds,
             by_seed={str(seed): volume for seed, volume in result.by_seed.items()},
         ),
-        epsilon=arm.place.indicators.epsilon,
-        igd_plus=arm.place.indicators.igd_plus,
+        epsilon=arm.place.indicators.epsilon.mean,
+        epsilon_over_seeds=_over_seeds(arm.place.indicators.epsilon),
+        igd_plus=arm.place.indicators.igd_plus.mean,
+        igd_plus_over_seeds=_over_seeds(arm.place.indicators.igd_plus),
         distance=_against_front(place.distance),
         matched={metric: _against_front(gap) for metric, gap in place.matched.items()},
         dominated=place.dominated,
+        dominated_over_seeds=ShareOverSeeds(**place.domination._asdict(), method="wilson"),
         beyond=place.beyond,
         amounts_to=place.amounts_to,
+        amounts_to_over_seeds={key: _amount(amount) for key, amount in place.amounts.items()},
         exact=_exact(arm.place.exact),
         draws_front=arm.place.draws_front,
         delta_m=_delta_m(arm.delta_m),
@@ -127,6 +167,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         trained_trials=arm.trained_trials,
         cost=CostSoFar(**arm.cost._asdict()),
         gradients=_gradients(arm.gradients),
+        verified=_verified(arm.verified),
     )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from service.contract.study.expansion import count_trials
+from service.contract.study.expansion import count_trials, count_verifying
 from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.checks import ArmEstimate, CostEstimate
-from service.contract.wire.errors import NotFound
+from service.contract.wire.errors import NotFound, Unreadable
 from service.contract.wire.events import StudyState, TrialState
 from service.contract.wording.numbers import number
-from service.store.protocol import Store
+from service.store.protocol import Store, StudyRow
 from service.views.cache import Views
 from service.views.view import View
 
@@ -98,7 +98,7 @@ def _between(start: str | None, end: str | None) -> float:
 
 def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
     """Each arm by the trials most like its own: trials × epochs × the seconds an epoch took."""
-    counts = count_trials(study)
+    counts, checks = count_trials(study), count_verifying(study)
     matches = {arm.name: _match(kind_of(study, arm), past) for arm in study.arms}
     matched = {name: match for name, match in matches.items() if match is not None}
     if len(matched) < len(matches):
@@ -109,7 +109,8 @@ def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
     for arm in study.arms:
         took = matched[arm.name][1]
         rate = sum(t.seconds for _, t in took) / sum(t.epochs for _, t in took)
-        seconds = counts[arm.name] * epochs_of(study, arm) * rate
+        # What verifies a curve is cheaper than the curve by a factor that is not known here: it counts as much.
+        seconds = (counts[arm.name] + checks.get(arm.name, 0)) * epochs_of(study, arm) * rate
         arms.append(ArmEstimate(name=arm.name, training_seconds=seconds))
     training = sum(arm.training_seconds or 0.0 for arm in arms)
     used = {id(one): one for _, took in matched.values() for one, _ in took}
@@ -117,6 +118,12 @@ def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
     wall = None if ratio is None else training * ratio
     basis = _basis(matched, list(used.values()), ratio)
     return CostEstimate(training_seconds=training, wall_seconds=wall, basis=basis, arms=arms)
+
+
+def _data_of(row: StudyRow) -> object:
+    """The name of its data; none in a spec that this version cannot read."""
+    data = row.spec.get("data")
+    return data.get("name") if isinstance(data, dict) else None
 
 
 Match = tuple[Level, list[tuple[Past, Took]]]
@@ -158,7 +165,7 @@ class Estimates:
 
     def cost(self, study: Study) -> CostEstimate:
         rows = self._store.list_studies(StudyState.FINISHED, LATEST, None)
-        wanted = [row.id for row in rows if row.spec["data"]["name"] == study.data.name]
+        wanted = [row.id for row in rows if _data_of(row) == study.data.name]
         pasts = [self._read(study_id) for study_id in wanted]
         return estimate(study, [past for past in pasts if past is not None])
 
@@ -167,7 +174,7 @@ class Estimates:
             with self._views.read(study_id) as view:
                 key = (study_id, view.seq)
                 past = self._past.get(key) or past_of(view)
-        except NotFound:  # deleted in the meantime
+        except (NotFound, Unreadable):  # deleted in the meantime, or of another version
             return None
         with self._lock:
             self._past[key] = past

@@ -20,7 +20,8 @@ from service.contract.wire.answers.studies import (
     TrialCounts,
 )
 from service.contract.wording.palette import arm_style
-from service.views.selectors import counts, eta_seconds, progress, time_left
+from service.store.protocol import StudyRow
+from service.views.selectors import counts, eta_seconds, has_curves, progress, time_left
 from service.views.view import View
 
 SPARK_STEPS = 23
@@ -77,6 +78,39 @@ def study_summary(view: View) -> StudySummary:
         arms=view.memo("arms", lambda: _arms(view)),
         spark=view.memo("spark", lambda: spark(view)),
         last_seq=view.seq,
+        lost_events=view.lost_events,
+    )
+
+
+NONE = TrialCounts(planned=0, running=0, finished=0, failed=0, stopped=0, collapsed=0)
+
+
+def unreadable_summary(row: StudyRow, why: str) -> StudySummary:
+    """A study that this version cannot read: in its state, with the reason, and with nothing else."""
+    name = row.spec.get("name")
+    return StudySummary(
+        id=row.id,
+        name=name if isinstance(name, str) else row.id,
+        state=row.state,
+        created_at=row.created_at,
+        started_at=None,
+        ended_at=None,
+        reason=why,
+        counts=NONE,
+        progress=0.0,
+        eta_seconds=None,
+        arms=[],
+        spark=[],
+        last_seq=0,
+        unreadable=why,
+        lost_events=row.lost_events,
+    )
+
+
+def unreadable_study(row: StudyRow, why: str) -> StudyWithFigures:
+    """With its spec as it is stored."""
+    return StudyWithFigures(
+        **unreadable_summary(row, why).fields(), spec=row.spec, metrics=[], figures=[], curves=False
     )
 
 
@@ -90,7 +124,13 @@ def study_answer(view: View) -> StudyAnswer:
 
 
 def study_with_figures(view: View, figures: list[OfferedFigure]) -> StudyWithFigures:
-    return StudyWithFigures(**study_answer(view).fields(), figures=figures)
+    return StudyWithFigures(**study_answer(view).fields(), figures=figures, curves=_has_curves(view))
+
+
+def _has_curves(view: View) -> bool:
+    """A weighting that is asked for points will bring them; a page makes room for them from the start."""
+    asked = (getattr(arm.weighting, "points", 1) for arm in view.study.arms)
+    return any(points > 1 for points in asked) or has_curves(view)
 
 
 def _point(view: View, point: Point) -> FrontPoint:

@@ -16,7 +16,7 @@ Row = TypeVar("Row", bound=TrialRow)
 
 
 def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any) -> Row:
-    trial = view.trials[trial_id]
+    trial = view.all_trials[trial_id]
     return kind(
         id=trial_id,
         arm=trial.planned.arm,
@@ -25,6 +25,7 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         reason=trial.reason,
         collapsed=trial.collapsed,
         on_front=on_front,
+        verifies=trial.planned.verifies,
         config=trial.planned.config,
         metrics=trial.metrics,
         places=len(trial.points),
@@ -34,6 +35,8 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         started_at=trial.started_at,
         ended_at=trial.ended_at,
         host=trial.host,
+        retries=trial.retries,
+        extensions=trial.extensions,
         **more,
     )
 
@@ -47,13 +50,13 @@ def trials_with_reports(view: View) -> list[TrialWithReports]:
     front = front_ids(view)
     return [
         _row(TrialWithReports, view, trial_id, trial_id in front, **_reported(trial))
-        for trial_id, trial in view.trials.items()
+        for trial_id, trial in view.all_trials.items()
     ]
 
 
 def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialAnswer:
     """The trial with all its reports, the last lines of its log, and the bytes of its files."""
-    trial, on_front = view.trials[trial_id], trial_id in front_ids(view)
+    trial, on_front = view.all_trials[trial_id], trial_id in front_ids(view)
     more = {"log": list(trial.log), "artifacts": artifacts}
     return _row(TrialAnswer, view, trial_id, on_front, **_reported(trial), **more)
 

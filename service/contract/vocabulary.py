@@ -16,7 +16,18 @@ from service.contract.study.study import Arm, Objective, Study, Training
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.downloads import DOWNLOADS, Download
 from service.contract.wire.answers.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
-from service.contract.wire.events import KINDS, StudyState, TrialState
+from service.contract.wire.events import (
+    KINDS,
+    StudyCancelled,
+    StudyEvent,
+    StudyExtended,
+    StudyPaused,
+    StudyResumed,
+    StudyRetried,
+    StudyState,
+    TrialState,
+)
+from service.contract.wire.transitions import STUDY_MOVES
 from service.contract.wording.lights import LIGHTS, Light
 from service.contract.wording.palette import MARKERS
 from service.contract.wording.presets import DEMO_PRESET
@@ -31,12 +42,26 @@ STATE_WORDS = {
 }
 
 
+WISHES: dict[str, type[StudyEvent]] = {
+    "pause": StudyPaused,
+    "resume": StudyResumed,
+    "extend": StudyExtended,
+    "retry": StudyRetried,
+    "cancel": StudyCancelled,
+}
+
+
+def taken_in(state: StudyState) -> list[str]:
+    return [wish for wish, event in WISHES.items() if state in STUDY_MOVES[event]]
+
+
 @dataclass(slots=True, kw_only=True)
 class StateWord(Answer):
     """A state that a study can be in."""
 
     name: Annotated[str, Field(description="as a study's `state`")]
     ended: Annotated[bool, Field(description="whether nothing more happens to a study in this state")]
+    takes: Annotated[list[str], Field(description="what can be asked of a study in this state")]
     words: Annotated[
         str,
         Field(
@@ -113,7 +138,9 @@ def _how_many(field: str) -> HowMany:
 @cache
 def vocabulary() -> Vocabulary:
     return Vocabulary(
-        study_states=[StateWord(name=s, ended=s.is_ended(), words=STATE_WORDS[s]) for s in StudyState],
+        study_states=[
+            StateWord(name=s, ended=s.is_ended(), takes=taken_in(s), words=STATE_WORDS[s]) for s in StudyState
+        ],
         trial_states=list(TrialState),
         event_kinds=list(KINDS),
         figure_groups=list(GROUPS),

@@ -10,20 +10,27 @@ from typing import Any
 from service.exports.tables import Kind, Table
 
 ROWS_AT_ONCE = 500
+FORMULAS = frozenset("=+-@")  # begin one in some spreadsheet
+SPACES = " \t\r\n"
 
 
 def csv_pieces(table: Table) -> Iterator[str]:
     """Quoted where needed (RFC 4180); a missing value is an empty field, floats keep every digit."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([column.name for column in table.columns])
+    writer.writerow([harmless(column.name) for column in table.columns])
     for i, row in enumerate(table.rows, 1):
-        writer.writerow(row)
+        writer.writerow([harmless(cell) for cell in row])
         if i % ROWS_AT_ONCE == 0:
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
     yield buffer.getvalue()
+
+
+def harmless(cell: object) -> object:
+    """A text that a spreadsheet would take for a formula, behind an apostrophe; numbers as they are."""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(SPACES)[:1] in FORMULAS else cell
 
 
 def parquet_bytes(table: Table) -> bytes:

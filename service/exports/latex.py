@@ -8,7 +8,18 @@ from service.analysis import Interval, Pair
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.single_words import note_words
 from service.contract.metrics import SECONDS, described
-from service.contract.wording.numbers import MINUS, NONE, number, over_seeds, p_value, setting, spread
+from service.contract.wording.keys import key_label
+from service.contract.wording.numbers import (
+    MINUS,
+    NONE,
+    number,
+    over_seeds,
+    p_value,
+    percent_range,
+    setting,
+    setting_range,
+    spread,
+)
 from service.exports.version import VERSION
 
 # A row that begins with [ or * would be read as an argument of the \\ or the rule before it.
@@ -28,6 +39,11 @@ GREEK += " χ chi ψ psi ω omega Δ Delta Σ Sigma Φ Phi Ω Omega"
 LETTERS = dict(zip(GREEK.split()[::2], GREEK.split()[1::2], strict=True))
 SIGNS = {"±": "pm", "×": "times", "·": "cdot", "≤": "leq", "≥": "geq"}
 MATHS = {sign: f"$\\{name}$" for sign, name in (LETTERS | SIGNS).items()} | {MINUS: "$-$"}
+PLACE_NOTE = (
+    " Distance: to the front of {baseline} of the same seed, in units of its ranges, below 0 is worse. Dominated: "
+    r"share of the arm's front that it dominates, with Wilson's 95 \% interval. Lands at: its settings that land where "
+    r"the arm lands. $\varepsilon$ and IGD$^+$: from the exact front where one is known, else from that of all arms."
+)
 TO_LATEX = str.maketrans(SPECIAL | MATHS)
 
 
@@ -62,7 +78,20 @@ def _p(pair: Pair | None) -> str:
     return f"${p_value(pair.p_adjusted).removeprefix('p ').removeprefix('= ')}$"
 
 
-def _row(arm: ArmCompared, pair: Pair | None, best: list[str], single: bool) -> str:
+def _place(arm: ArmCompared) -> list[str]:
+    """Distance, dominated share, settings that land there, ε and IGD⁺, each with its interval."""
+    place = arm.place.place
+    distance, share = place.distance.told, percent_range(*place.domination[:3]).replace(" %", "")
+    lands = {key: in_maths(setting_range(own.mean, own.lower, own.upper)) for key, own in place.amounts.items()}
+    return [
+        in_maths(spread(distance.mean, distance.half_width)),
+        in_maths(share),
+        " and ".join(rf"{escaped(key_label(key))} $\approx$ {text}" for key, text in lands.items()) or "--",
+        *(_over_seeds(each) for each in arm.place.indicators),
+    ]
+
+
+def _row(arm: ArmCompared, pair: Pair | None, best: list[str], placed: bool, single: bool) -> str:
     result = arm.result
     cells = [
         escaped(arm.name),
@@ -70,6 +99,7 @@ def _row(arm: ArmCompared, pair: Pair | None, best: list[str], single: bool) -> 
         _over_seeds(result.hypervolume),
         "--" if pair is None else _over_seeds(pair.paired.difference),
         _p(pair),
+        *(_place(arm) if placed else []),
         *(_over_seeds(each) for each in (arm.against_single if single else ())),
         *(in_maths(number(result.best[metric])) for metric in best),
         in_maths(number(100 * result.front_share)),
@@ -85,19 +115,21 @@ def _caption(comparison: Comparison, name: str) -> str:
     tested = any(pair.p_adjusted is not None for pair in comparison.pairs)
     test = "; $p$: paired $t$-test, Holm's method" if tested else ""
     against = f" Difference: to {escaped(comparison.baseline)}, seed by seed{test}." if comparison.baseline else ""
+    place = PLACE_NOTE.format(baseline=escaped(comparison.baseline or "")) if comparison.pairs else ""
     single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
-        f"from the reference point {escaped(point)}.{against} Lost without it: the part of the joint hypervolume that "
-        f"only this arm attains.{single}"
+        f"from the reference point {escaped(point)}.{against}{place} Lost without it: the part of the joint "
+        f"hypervolume that only this arm attains.{single}"
     )
 
 
 def latex_table(comparison: Comparison, name: str) -> str:
-    """A row per arm: hypervolume and its difference to the baseline as mean ± 95 % half width, best values, cost."""
+    """A row per arm: hypervolume, its difference to the baseline and its place as mean ± 95 % half width, cost."""
     best = list(comparison.arms[0].result.best)
     pairs = {pair.arm: pair for pair in comparison.pairs}
     heads = ["Arm", "Trials", "Hypervolume", "Difference", "$p$"]
+    heads += ["Distance", r"Dominated {[}\%{]}", "Lands at", r"$\varepsilon$", "IGD$^+$"] if comparison.pairs else []
     heads += [r"$\Delta m$ {[}\%{]}", "Mean rank"] if comparison.single else []
     heads += [escaped(f"Best {described(metric).title}") for metric in best]
     heads += [r"Lost without it {[}\%{]}", escaped(f"Training time [{described(SECONDS).unit}]")]
@@ -112,7 +144,7 @@ def latex_table(comparison: Comparison, name: str) -> str:
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
-            *(_row(arm, pairs.get(arm.name), best, comparison.single is not None) for arm in comparison.arms),
+            *(_row(arm, pairs.get(arm.name), best, bool(pairs), bool(comparison.single)) for arm in comparison.arms),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",

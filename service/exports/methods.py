@@ -8,7 +8,7 @@ from service.analysis.single_tasks import against_single
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
-from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import OfCurves
 from service.contract.metrics import TEST_EXAMPLES, described
 from service.contract.study.expansion import count_trials
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
@@ -93,7 +93,7 @@ def _curves(study: Study) -> str:
     """What trainings with many points cover, and where they were measured."""
     said = []
     for arm in study.arms:
-        if isinstance(arm.weighting, Conditional):
+        if isinstance(arm.weighting, OfCurves):
             own, betas = arm.weighting, arm.weighting.beta
             covered = f"all β from {setting(betas.from_)} to {setting(betas.to)} ({betas.law})"
             at = f"{own.points} of them" if own.points > 1 else "the middle of them"
@@ -102,9 +102,16 @@ def _curves(study: Study) -> str:
                     f"all preferences among {listed(list(arm.problem.terms))}",
                     (f"up to {max(own.points, len(arm.problem.terms))} of them"),
                 )
-            said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}")
+            said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}{_verified(own)}")
     many = f"{'; '.join(said)}: each of these counts as a point, and the training is counted once."
     return many[:1].upper() + many[1:] if said else ""
+
+
+def _verified(weighting: OfCurves) -> str:
+    if not weighting.verify:
+        return ""
+    alone = f"for {plural(weighting.verify, 'β')} of its curve a network was trained separately with each seed"
+    return f" ({alone}, to check the curve there)"
 
 
 def _measures(study: Study, cite: Cited) -> str:

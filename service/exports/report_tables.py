@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.lights import Lit, lights_of, worst_lights
+from service.analysis.place_words import amounts_words
 from service.analysis.single_words import note_words
 from service.contract.metrics import ACCURACY, described
-from service.contract.wording.keys import key_label
-from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, setting, spread
+from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, percent_range, setting, spread
 from service.contract.wording.palette import arm_style
 from service.contract.wording.selection import selection_words
 from service.views.selectors import varied_keys
@@ -61,11 +61,6 @@ def _measured(value: float | None, lit: Lit | None) -> str:
     return f'<td class="num">{mark}{escape(number(value))}</td>'
 
 
-def _lands(amounts: Mapping[str, float]) -> str:
-    """`β ≈ 0.01`."""
-    return ", ".join(f"{key_label(key)} ≈ {setting(value)}" for key, value in amounts.items()) or NONE
-
-
 def _single_cells(arm: ArmCompared) -> list[str]:
     """Δm and mean rank."""
     return [NONE if i is None else spread(i.mean, i.half_width, i.low, i.high) for i in arm.against_single]
@@ -79,11 +74,10 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: C
         str(arm.counts.failed),
         str(arm.counts.collapsed),
         spread(volume.mean, volume.half_width, volume.low, volume.high),
-        number(arm.place.indicators.epsilon),
-        number(arm.place.indicators.igd_plus),
+        *(spread(each.mean, each.half_width, each.low, each.high) for each in arm.place.indicators),
         "baseline" if arm.name == comparison.baseline else spread(distance.mean, distance.half_width),
-        percent(place.dominated),
-        _lands(place.amounts_to),
+        percent_range(*place.domination[:3]),
+        amounts_words(place.amounts) or NONE,
         *(_single_cells(arm) if comparison.single else []),
         *(number(arm.result.best[metric]) for metric in metrics),
         duration(arm.training_seconds),
@@ -112,10 +106,11 @@ def arms_table(comparison: Comparison) -> str:
         note += f" {words.capitalize()}."
     if comparison.baseline is not None:
         note += (
-            f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges; above 0 the mean "
-            "against the straight lines between its trials, below 0 that against its steps, 0 between the two. "
-            "Dominated: the share of an arm’s front that it dominates. Lands at: its settings that land where the arm "
-            "lands. ε and IGD⁺: additive ε-indicator and inverted generational distance plus, from the exact front "
+            f" Distance: to {comparison.baseline}’s front of the same seed, in units of its ranges, which depend on "
+            "how far its settings reach; above 0 the mean against the straight lines between its trials, below 0 that "
+            "against its steps, 0 between the two. Dominated: the share of an arm’s front that it dominates, with "
+            "Wilson’s 95 % interval. Lands at: its settings that land where the arm lands, with the ends of their 95 % "
+            "interval. ε and IGD⁺: additive ε-indicator and inverted generational distance plus, from the exact front "
             "where one is known, else from that of all arms; 0 is best."
         )
     if comparison.single is not None:

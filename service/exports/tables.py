@@ -36,6 +36,7 @@ TRIAL_COLUMNS = [
     Column("reason", "string"),
     Column("collapsed", "bool"),
     Column("on_front", "bool"),
+    Column("verifies", "bool"),
     Column("started_at", "string"),
     Column("ended_at", "string"),
     Column("host", "string"),
@@ -68,16 +69,16 @@ def as_kind(value: Any, kind: Kind) -> Cell:
 
 def _metrics(view: View) -> list[str]:
     """Those the study promises, then whatever else was reported."""
-    reported = {name for trial in view.trials.values() for name in trial.metrics}
+    reported = {name for trial in view.all_trials.values() for name in trial.metrics}
     return [*view.metrics, *sorted(reported.difference(view.metrics))]
 
 
 def trials_table(view: View) -> Table:
-    """A row per trial with its configuration and its last metrics."""
+    """A row per trial with its configuration and its last metrics, also of those that verify a curve."""
     on_front = front_ids(view)
     trials = [
         (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed)
-        for trial_id, trial in view.trials.items()
+        for trial_id, trial in view.all_trials.items()
     ]
     keys = list(dict.fromkeys(key for _, _, config, _, _ in trials for key in config))
     kinds = {key: kind_of(config.get(key) for _, _, config, _, _ in trials) for key in keys}
@@ -92,6 +93,7 @@ def trials_table(view: View) -> Table:
             trial.reason,
             collapsed,
             trial_id in on_front,
+            trial.planned.verifies,
             trial.started_at,
             trial.ended_at,
             trial.host,
@@ -111,7 +113,7 @@ def trials_table(view: View) -> Table:
 
 def reports_table(view: View) -> Table:
     """A row per report. The reports are kept now and made into rows as they are read, for there may be millions."""
-    kept = [(trial_id, t.planned.arm, t.planned.seed, list(t.reports)) for trial_id, t in view.trials.items()]
+    kept = [(trial_id, t.planned.arm, t.planned.seed, list(t.reports)) for trial_id, t in view.all_trials.items()]
     metrics = [name for name in _metrics(view) if name != EPOCH]
 
     def rows() -> Iterator[tuple[Cell, ...]]:
@@ -125,7 +127,10 @@ def reports_table(view: View) -> Table:
 
 
 def points_table(view: View) -> Table:
-    """A row per trial that reported, of one with many points a row for each, with what it reported last."""
+    """A row per trial that reported, of one with many points a row for each, with what it reported last.
+
+    What verifies a curve is no point of it.
+    """
     on_front = front_keys(view)
     begun = [(trial_id, trial) for trial_id, trial in view.trials.items() if trial.metrics]
     measured = [(trial_id, trial, where, last) for trial_id, trial in begun for where, last in trial.measured()]

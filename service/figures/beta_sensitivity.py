@@ -26,7 +26,7 @@ from service.figures.drawing.bands import (
     ribbon,
 )
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
-from service.figures.drawing.configurations import Best, best_of, configurations, finite
+from service.figures.drawing.configurations import Best, best_of, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.parameters import (
     BETA,
@@ -39,7 +39,7 @@ from service.figures.drawing.parameters import (
 )
 from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
-from service.views.selectors import counts, varied_keys
+from service.views.selectors import configurations, counts, varied_keys
 from service.views.trial import Measured
 from service.views.view import View
 

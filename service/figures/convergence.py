@@ -22,7 +22,9 @@ from service.figures.drawing.configurations import (
 )
 from service.figures.drawing.rows import Dot, Row, draw_rows
 from service.figures.drawing.style import title_of
+from service.figures.drawing.trial_labels import AT_THE_MIDDLE
 from service.figures.figure import Asked, Control, Figure
+from service.views.selectors import has_curves
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -52,6 +54,7 @@ class ConvergenceData(NamedTuple):
     arms: list[ArmEpochs]
     seeds: dict[str, int]
     every: int
+    curves: bool = False  # some trials have many points, of which the middle stands for all
 
 
 def given_threshold(x: str | None) -> float | None:
@@ -105,7 +108,8 @@ def convergence_data(view: View, x: str | None, y: str | None) -> ConvergenceDat
         for best in bests
     ]
     seeds = {trial: view.trials[trial].planned.seed for arm in arms for trial in arm.reached}
-    return ConvergenceData(metric, threshold, x is not None, arms, seeds, view.study.evaluation.every)
+    every = view.study.evaluation.every
+    return ConvergenceData(metric, threshold, x is not None, arms, seeds, every, has_curves(view))
 
 
 def remark(arm: ArmEpochs) -> str:
@@ -143,6 +147,7 @@ def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
         spread if most else "",
         "best of several by final accuracy" if any(arm.best.of > 1 for arm in data.arms) else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
+        AT_THE_MIDDLE if data.curves else "",
     ]
     x = {"title": {"text": f"epochs to {title} {threshold}".strip()}, "rangemode": "tozero", "zeroline": False}
     if data.metric is None:

@@ -19,7 +19,6 @@ from service.figures.drawing.configurations import (
     at_places,
     best_note,
     best_of,
-    configurations,
     final_value,
     finite,
 )
@@ -27,7 +26,7 @@ from service.figures.drawing.hover import hover
 from service.figures.drawing.style import TRUTH_COLOUR, axis_layout, layout, short, title_of
 from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Asked, Figure
-from service.views.selectors import counts, varied_keys
+from service.views.selectors import configurations, counts, varied_keys
 from service.views.view import View
 
 X, Y = I_XZ, GAP

@@ -15,7 +15,7 @@ from service.figures.drawing.configurations import final_value, finite
 from service.figures.drawing.hover import hover
 from service.figures.drawing.parameters import simplex_keys, varies
 from service.figures.drawing.style import TRUTH_COLOUR, layout, short, title_of
-from service.figures.drawing.trial_labels import joint_labels
+from service.figures.drawing.trial_labels import AT_THE_MIDDLE, joint_labels
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import varied_by_arm
 from service.views.view import View
@@ -87,7 +87,7 @@ def _subtitle(data: ImportanceData, shares: Explained | None) -> str:
         plural(shares.trials, "trial"),
         "bars: 95 %, bootstrap over trials, always the same draws",
         f"{', '.join(binned)} in bins of equal counts" if binned else "",
-        "trials with many points: at the middle of their range" if data.curves else "",
+        AT_THE_MIDDLE if data.curves else "",
     ]
     return " · ".join(filter(None, parts))
 

@@ -26,7 +26,7 @@ from service.figures.drawing.information_paths import (
     plane_data,
 )
 from service.figures.drawing.shades import in_legend, marker_colours, shading_words
-from service.figures.drawing.style import axis_layout, layout, short, truth_traces
+from service.figures.drawing.style import Measured, axis_layout, layout, short, truth_traces
 from service.figures.figure import Asked, Figure
 
 
@@ -156,6 +156,7 @@ def draw_plane(data: PlaneData, revision: str) -> PlotlyFigure:
         subtitle_of(data),
         revision,
         summary=summary_of(data),
+        axes=[Measured(X, SMALLEST_BITS), Measured(Y)],
     )
     below: list[Trace] = []
     if data.entropy is not None and xs:

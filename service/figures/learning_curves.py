@@ -23,7 +23,9 @@ from service.figures.drawing.over_epochs import (
 )
 from service.figures.drawing.small_plots import draw_paths
 from service.figures.drawing.style import title_of
+from service.figures.drawing.trial_labels import AT_THE_MIDDLE
 from service.figures.figure import Asked, Control, Figure
+from service.views.selectors import has_curves
 from service.views.view import View
 
 WHICH = [("best", "best configuration"), ("all", "all configurations")]
@@ -36,6 +38,7 @@ class CurvesData(NamedTuple):
     train: dict[str, Band]  # by arm, where the metric has such a side
     chosen: bool  # an arm had several configurations to choose from
     every: int
+    curves: bool = False  # some trials have many points, of which the middle stands for all
 
 
 def _best_paths(view: View, metric: str) -> tuple[PathsData, dict[str, list[str]], bool]:
@@ -67,7 +70,7 @@ def curves_data(view: View, x: str | None, y: str | None) -> CurvesData:
                 arm: band_of([view.trials[i].path(beside) for i in ids], "interval") for arm, ids in trials.items()
             }
             train = {arm: band for arm, band in bands.items() if band.epochs}
-    return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every)
+    return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every, has_curves(view))
 
 
 def _train_traces(data: CurvesData) -> list[Trace]:
@@ -103,6 +106,7 @@ def draw_curves(data: CurvesData, revision: str) -> PlotlyFigure:
         "best configuration by its last value on the test split" if data.chosen else "",
         "dashed: training split" if data.train else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
+        AT_THE_MIDDLE if data.curves else "",
     ]
     drawn = draw_paths(within_bounds(data.test), {}, title_of(data.metric), " · ".join(filter(None, parts)), revision)
     y = drawn["layout"]["yaxis"]

@@ -18,7 +18,7 @@ from service.figures.drawing.fronts import (
 )
 from service.figures.drawing.hover import hover
 from service.figures.drawing.shades import in_legend, marker_colours
-from service.figures.drawing.style import axis_layout, layout, short, truth_traces
+from service.figures.drawing.style import Measured, axis_layout, layout, short, truth_traces
 from service.figures.figure import Asked, Control, Figure
 from service.views.view import View
 
@@ -78,9 +78,10 @@ def draw_front(data: FrontData, revision: str) -> PlotlyFigure:
     drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
     x, y = (axis_layout(data.axes[i].metric, [values[i] for values in drawn]) for i in (0, 1))
     traces = [trace for i, arm in enumerate(data.arms) for trace in traces_of(data, arm, i)]
+    axes = [Measured(axis.metric) for axis in data.axes]
     return {
         "data": [*truth_traces(data.truth), *traces],
-        "layout": layout(x, y, subtitle_of(data), revision, summary=summary_of(data)),
+        "layout": layout(x, y, subtitle_of(data), revision, summary=summary_of(data), axes=axes),
     }
 
 

@@ -63,11 +63,13 @@ def timeline_data(view: View, now: datetime) -> TimelineData:
     """Trials that ran or run; those of a host in as few lanes as ran at once on it. Those under way end now."""
     waiting = TrialState.PLANNED  # also what a driver that died left behind: nobody knows until when it ran
     ran = {
-        trial_id: trial for trial_id, trial in view.trials.items() if trial.started_at and trial.state is not waiting
+        trial_id: trial
+        for trial_id, trial in view.all_trials.items()
+        if trial.started_at and trial.state is not waiting
     }
     starts = {trial_id: _seconds(trial.started_at or "") for trial_id, trial in ran.items()}
     begin = min([*starts.values(), *([_seconds(view.started_at)] if view.started_at else [])], default=0.0)
-    labels = labels_of(view)
+    labels = labels_of(view, ran)
     arms: dict[str, list[Bar]] = {arm.name: [] for arm in view.study.arms}
     hosts: list[Host] = []
     for name in dict.fromkeys(trial.host or UNKNOWN for trial in ran.values()):

@@ -8,29 +8,55 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import chain, islice
 
-from service.contract.wire.errors import Conflict, NotFound, Unavailable
-from service.contract.wire.events import REASON_LENGTH, Event, StudyCancelled, StudyFailed, StudyStarted, StudyState
+from service.contract.study.data_paths import OPENED_BY
+from service.contract.study.extension import Extension
+from service.contract.wire.errors import Conflict, NoSpace, NotFound, Unavailable, Unreadable
+from service.contract.wire.events import (
+    REASON_LENGTH,
+    Event,
+    StudyCancelled,
+    StudyEvent,
+    StudyFailed,
+    StudyPaused,
+    StudyResumed,
+    StudyStarted,
+    StudyState,
+)
+from service.contract.wire.transitions import STUDY_MOVES
+from service.launching.again import extension, retrial
+from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
+from service.launching.places import where_it_goes_on
 from service.settings import Settings
 from service.store.protocol import Store, StudyRow
+from service.store.states import States
 from service.views.cache import Views
 
 log = logging.getLogger("paretoscope.launcher")
 
 TICK_SECONDS = 1.0
 IDLE_SECONDS = 10.0
+MOST_OF_REASON = REASON_LENGTH - 200  # the rest says where it goes on
 
 
 class Launcher:
     """A thread that brings Ray in line with the log."""
 
-    def __init__(self, store: Store, views: Views, jobs: Jobs | None, settings: Settings) -> None:
-        self._store, self._views, self._jobs, self._settings = store, views, jobs, settings
+    def __init__(
+        self, store: Store, views: Views, states: States, jobs: Jobs | None, settings: Settings, handover: Handover
+    ) -> None:
+        self._store, self._views, self._states, self._jobs, self._settings = store, views, states, jobs, settings
+        self._handover = handover
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._to_stop: set[str] = set()
+        self._told: set[str] = set()  # studies that cannot be read, and the log says so
+        self._seen: set[str] = set()  # jobs that were alive while this launcher was
         self._looked_for_orphans = False
         self._problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
@@ -46,19 +72,54 @@ class Launcher:
     def wake(self) -> None:
         self._wake.set()
 
+    def look_for_orphans(self) -> None:
+        """Another service ended a study, whose job this one may have to end."""
+        self._looked_for_orphans = False
+        self.wake()
+
     def cancel(self, study_id: str) -> None:
         """Log first, then end the processes: a crash in between is seen and finished by the next tick."""
-
-        def not_ended(state: StudyState) -> str | None:
-            return f"study {study_id} is {state.value} and cannot be cancelled" if state.is_ended() else None
-
-        with self._views.read(study_id) as view:
-            job = view.job
-        uid = f"service:cancelled:{secrets.token_hex(4)}"  # a second cancel is refused, not taken for a resend
-        self._store.append(study_id, [StudyCancelled(uid=uid)], not_ended)
+        job: str | None = None
+        try:
+            with self._views.read(study_id) as view:
+                job = view.job
+        except Unreadable:  # its job is found by looking at Ray
+            self._looked_for_orphans = False
+        self._wish(study_id, StudyCancelled(uid=_own_uid("cancelled")), "cancelled")
         if job is not None:
             self._to_stop.add(job)
         self.wake()
+
+    def pause(self, study_id: str) -> None:
+        """Its cohorts hear of it themselves, save their states and leave; then its driver does."""
+        self._wish(study_id, StudyPaused(uid=_own_uid("paused")), "paused")
+
+    def resume(self, study_id: str) -> None:
+        self._wish(study_id, StudyResumed(uid=_own_uid("resumed")), "resumed")
+        self.wake()
+
+    def retry(self, study_id: str) -> None:
+        """Failed trials once more, each at most so often, and each time after a longer wait."""
+        with self._views.read(study_id) as view:
+            event = retrial(view, _own_uid("retried"))
+        self._wish(study_id, event, "retried")
+        self._states.drop_with(study_id, event.trials)
+        self.wake()
+
+    def extend(self, study_id: str, wish: Extension) -> None:
+        with self._views.read(study_id) as view:
+            event = extension(view, wish, _own_uid("extended"))
+        self._wish(study_id, event, "extended")
+        self.wake()
+
+    def _wish(self, study_id: str, event: Event, done: str) -> None:
+        """What somebody wants of a study, where its state allows it."""
+
+        def refused(state: StudyState) -> str | None:
+            allowed = isinstance(event, StudyEvent) and state in STUDY_MOVES[type(event)]
+            return None if allowed else f"study {study_id} is {state.value} and cannot be {done}"
+
+        self._store.append(study_id, [event], refused)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -71,7 +132,7 @@ class Launcher:
             busy = self.tick()
             self._problem = None
             return busy
-        except Unavailable as error:
+        except (Unavailable, NoSpace) as error:
             if self._problem != error.message:
                 log.warning("studies wait: %s", error.message)
             self._problem = error.message
@@ -89,23 +150,42 @@ class Launcher:
         jobs = self._jobs
         if jobs is None:
             return False
+        if not self._store.leads():  # another service on the same database does it; should it die, this one will
+            self._looked_for_orphans = False
+            return True
         if not self._looked_for_orphans:
             self._find_orphans(jobs)
             self._looked_for_orphans = True
         for job in sorted(self._to_stop):
             self._end_job(jobs, job)
         running = self._store.in_state(StudyState.RUNNING)
-        for row in running:
-            with suppress(NotFound):  # deleted in the meantime
-                self._watch(jobs, row)
-        free = self._settings.studies_at_once - len(self._store.in_state(StudyState.RUNNING))
+        resumed = []
+        for row in self._readable(running):
+            with suppress(NotFound, Unreadable):  # deleted in the meantime
+                resumed += [row] if self._watch(jobs, row) else []
+        still = sum(1 for _ in self._readable(self._store.in_state(StudyState.RUNNING)))
+        free = max(0, self._settings.studies_at_once - still + len(resumed))
         queued = self._store.in_state(StudyState.QUEUED)
-        for row in queued[: max(0, free)]:
+        for row in islice(chain(resumed, self._readable(queued)), free):
             if not jobs.alive():
                 raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
-            with suppress(NotFound):
-                self._submit(jobs, row, reason=None)
+            with suppress(NotFound, Unreadable):
+                self._submit(jobs, row, "resumed" if row in resumed else None, excused=row in resumed)
         return bool(running or queued or self._to_stop)
+
+    def _readable(self, rows: Iterable[StudyRow]) -> Iterator[StudyRow]:
+        """Without those that this version cannot read: they wait for one that can, and hold up nobody."""
+        for row in rows:
+            try:
+                with self._views.read(row.id):
+                    pass
+                yield row
+            except NotFound:
+                continue
+            except Unreadable as error:
+                if row.id not in self._told:
+                    log.warning("%s", error.message)
+                self._told.add(row.id)
 
     def _end_job(self, jobs: Jobs, job: str) -> None:
         status = jobs.status(job)
@@ -114,39 +194,55 @@ class Launcher:
         else:
             jobs.stop(job)
 
-    def _watch(self, jobs: Jobs, row: StudyRow) -> None:
-        """A running study whose driver is gone is started again, or failed after its last attempt."""
+    def _watch(self, jobs: Jobs, row: StudyRow) -> bool:
+        """A running study whose driver is gone is started again, or failed after its last attempt.
+
+        True when it waits for a driver because somebody resumed it; the one it had may have to leave first.
+        """
         with self._views.read(row.id) as view:
-            job, fruitless = view.job or row.id, view.fruitless
+            job, fruitless, waiting = view.job or row.id, view.fruitless, view.waiting
+            early = view.not_before is not None and datetime.now(UTC) < view.not_before
         status = jobs.status(job)
         if status is not None and not status.is_ended():
-            return
+            self._seen.add(job)
+            return False
+        if waiting:
+            return not early
         # The driver's last reports may still be on their way in: look at the log once more.
         if self._store.study(row.id).state is not StudyState.RUNNING:
-            return
+            return False
         why = _end(status) if status else "Ray does not know its job"
-        if fruitless >= self._settings.driver_attempts:
-            reason = f"{why}; gave up after {fruitless} attempts that finished no trial"
+        # Whoever forgot the job was started again, and so was whoever did not see it end: the study is not to blame.
+        excused = status is None or job not in self._seen
+        if fruitless >= self._settings.driver_attempts and not excused:
+            reason = f"{why}; gave up after {fruitless} starts in a row that reported nothing new"
             self._append(row.id, StudyFailed(uid=f"service:failed:{job}", reason=reason[:REASON_LENGTH]))
             log.error("study %s failed: %s", row.id, reason)
         else:
             log.warning("study %s is started again: %s", row.id, why)
-            self._submit(jobs, row, reason=f"started again: {why}"[:REASON_LENGTH])
+            self._submit(jobs, row, f"started again: {why}", excused)
+        return False
 
-    def _submit(self, jobs: Jobs, row: StudyRow, reason: str | None) -> None:
+    def _submit(self, jobs: Jobs, row: StudyRow, reason: str | None, excused: bool = False) -> None:
         with self._views.read(row.id) as view:
             attempt = view.attempt + 1
+            if reason is not None:
+                reason = f"{reason[:MOST_OF_REASON]}; {where_it_goes_on(view, self._states.of(row.id))}"
         job = row.id if attempt == 1 else f"{row.id}-{attempt}"
-        started = StudyStarted(uid=f"service:started:{attempt}", job=job, attempt=attempt, reason=reason)
+        started = StudyStarted(
+            uid=f"service:started:{attempt}", job=job, attempt=attempt, reason=reason, excused=excused or None
+        )
         if not self._append(row.id, started):
             return
+        self._seen.add(job)
         env = {
             "PARETOSCOPE_URL": self._settings.own_url,
             "PARETOSCOPE_JOB": job,
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
+            "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
+            **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
+            **self._handover.environment(row.id, job),
         }
-        if self._settings.token:
-            env["PARETOSCOPE_TOKEN"] = self._settings.token
         try:
             jobs.submit(job, f"python -m workers.run_study {row.id}", env)
         except Conflict:
@@ -158,6 +254,11 @@ class Launcher:
             return bool(self._store.append(study_id, [event]).accepted)
         except (Conflict, NotFound):
             return False
+
+
+def _own_uid(what: str) -> str:
+    """A second wish is refused or granted by itself, not taken for a resend."""
+    return f"service:{what}:{secrets.token_hex(4)}"
 
 
 def _end(status: JobStatus) -> str:

@@ -14,9 +14,11 @@ from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFoun
 from service.contract.wire.events import StudyState, TrialState
 from service.contract.wire.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf, StudyId, TrialId
-from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName, Draft
+from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName
+from service.store.drafts import Draft
 from service.web.bodies import Body
 from service.web.openapi import FILE, Route, answers, refuses, takes
+from service.web.quotas import check_bytes
 
 router = APIRouter(tags=["artifacts"], route_class=Route)
 
@@ -30,7 +32,7 @@ AS_IT_IS = {"Content-Encoding": "identity"}
 def _state(parts: Parts, study_id: str, trial_id: str) -> StudyState:
     """The study's; both must exist, so that ids from outside never become paths."""
     with parts.views.read(study_id) as view:
-        if trial_id not in view.trials:
+        if trial_id not in view.all_trials:
             raise NotFound(f"there is no trial {trial_id!r} in study {study_id}")
         return view.state
 
@@ -46,7 +48,7 @@ def _body(request: Request, name: File, parts: PartsOf) -> Body:
     return Body(request, settings.max_report_bytes if name == LATENT_MAP else settings.max_artifact_bytes)
 
 
-def _check_space(parts: Parts, announced: int | None) -> None:
+def check_space(parts: Parts, announced: int | None) -> None:
     """Weights must not fill the disk that the log of all studies needs."""
     size = parts.settings.max_artifact_bytes if announced is None else announced
     free, keep = shutil.disk_usage(parts.settings.home).free, parts.settings.keep_free_bytes
@@ -80,7 +82,8 @@ async def put_artifact(
     state = await run_in_threadpool(_state, parts, study_id, trial_id)
     if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
         raise _refusal(study_id, state)
-    _check_space(parts, body.announced)
+    check_space(parts, body.announced)
+    await run_in_threadpool(check_bytes, parts.tokens, parts.artifacts, study_id, body.announced or 0)
     with parts.artifacts.draft(study_id, trial_id, name) as draft:
         async for chunk in body.chunks():
             await run_in_threadpool(draft.file.write, chunk)
@@ -126,7 +129,7 @@ def read_checkpoint(study_id: StudyId, trial_id: TrialId, parts: PartsOf) -> Fil
 
 def _why_none(parts: Parts, study_id: str, trial_id: str, name: ArtifactName) -> str:
     with parts.views.read(study_id) as view:
-        evaluation, trial = view.study.evaluation, view.trials[trial_id]
+        evaluation, trial = view.study.evaluation, view.all_trials[trial_id]
         state, reason = trial.state, trial.reason
     if state is TrialState.FAILED:
         return f"it failed: {reason}"

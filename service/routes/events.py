@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from service.contract.wire.answers.streams import SentEvent
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
-from service.contract.wire.events import Accepted, Reports, StudyEvent, TrialEvent
+from service.contract.wire.events import (
+    RESERVED,
+    STATE_HEADER,
+    Accepted,
+    RefusedEvent,
+    Reports,
+    StudyEvent,
+    StudyFinished,
+    TrialEvent,
+    TrialFailed,
+    TrialFinished,
+)
 from service.routes.dependencies import Parts, PartsOf, StudyId
 from service.web.bodies import Body
 from service.web.openapi import Route, answers, ref, refuses, takes
+from service.web.scopes import needs
 from service.web.streams import stream
 
 router = APIRouter(tags=["events"], route_class=Route)
@@ -49,23 +61,60 @@ def _body(request: Request, parts: PartsOf) -> Body:
 
 @router.post(
     "/studies/{study_id}/reports",
-    openapi_extra=takes({"application/json": ref(Reports)}),
+    openapi_extra={**takes({"application/json": ref(Reports)}), **needs("ingest")},
     responses=refuses(Conflict),
 )
-async def send_reports(study_id: StudyId, body: Annotated[Body, Depends(_body)], parts: PartsOf) -> Accepted:
-    """What drivers send. Each event has its own uid; sending one twice changes nothing."""
-    return await run_in_threadpool(_append, parts, study_id, await body.parsed(Reports))
+async def send_reports(
+    study_id: StudyId, body: Annotated[Body, Depends(_body)], response: Response, parts: PartsOf
+) -> Accepted:
+    """What drivers send. Each event has its own uid; sending one twice changes nothing.
+
+    Events that may not follow are refused one by one and named, the others taken; 422 where that leaves none. 409 when
+    the study takes no events now, or the sender was replaced: it has nothing more to do.
+    """
+    accepted = await run_in_threadpool(_append, parts, study_id, await body.parsed(Reports))
+    response.headers[STATE_HEADER] = (await run_in_threadpool(parts.store.study, study_id)).state.value
+    return accepted
 
 
 def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
     arms = parts.views.trial_ids(study_id)
+    if any(isinstance(event, TrialEvent) and event.trial not in arms for event in batch.events):
+        with parts.views.read(study_id) as view:  # it may have been extended, and not read since
+            arms = view.arms
+    refused: dict[str, Detail] = {}
     for i, event in enumerate(batch.events):
-        if isinstance(event, TrialEvent):
-            if event.trial not in arms:
+        if event.uid.startswith(RESERVED):
+            refused[event.uid] = Detail(path=f"events[{i}].uid", message=f"{RESERVED}… is reserved, got {event.uid!r}")
+        elif isinstance(event, TrialEvent):
+            if event.trial in arms:
+                event.arm = arms[event.trial]
+            else:
                 message = f"there is no trial {event.trial!r} in study {study_id}"
-                raise InvalidInput(message, [Detail(path=f"events[{i}].trial", message=message)])
-            event.arm = arms[event.trial]
-    appended = parts.store.append(study_id, batch.events)
-    if any(isinstance(event, StudyEvent) and event.leads_to.is_ended() for event in batch.events):
+                refused[event.uid] = Detail(path=f"events[{i}].trial", message=message)
+    events = [event for event in batch.events if event.uid not in refused]
+    appended = parts.store.append(study_id, events, job=batch.job)
+    parts.gauges.heard(study_id, appended.accepted)
+    places = {event.uid: i for i, event in reversed(list(enumerate(batch.events)))}
+    for uid, reason in appended.refused:
+        refused[uid] = Detail(path=f"events[{places[uid]}]", message=reason)
+    if refused and not appended.accepted and not appended.duplicates:
+        raise InvalidInput(next(iter(refused.values())).message, list(refused.values()))
+    if any(isinstance(event, StudyEvent) and event.leads_to.is_ended() for event in events):
         parts.launcher.wake()
-    return Accepted(accepted=appended.accepted, duplicates=appended.duplicates)
+        parts.summaries.of([study_id])  # kept from now on: no list folds it again
+    if any(isinstance(event, StudyFinished) for event in events):
+        parts.states.forget(study_id)
+    elif any(isinstance(event, (TrialFinished, TrialFailed)) for event in events):
+        _drop_states(parts, study_id)
+    refusals = [RefusedEvent(uid=uid, reason=detail.message) for uid, detail in refused.items()]
+    return Accepted(
+        accepted=appended.accepted, duplicates=appended.duplicates, refused=len(refusals), refusals=refusals
+    )
+
+
+def _drop_states(parts: Parts, study_id: str) -> None:
+    """A cohort that the log has to its end needs no state any more."""
+    with parts.views.read(study_id) as view:
+        over = {trial_id for trial_id, trial in view.all_trials.items() if trial.state.is_over()}
+    parts.states.drop_ended(study_id, over)

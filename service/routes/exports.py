@@ -26,6 +26,7 @@ from service.store.artifacts import Artifacts
 from service.views.view import View
 from service.web.assets import plotly_script
 from service.web.openapi import FILE, TEXT, Route, answers
+from service.web.policies import OF_REPORTS, POLICY
 
 router = APIRouter(tags=["exports"], route_class=Route)
 
@@ -64,7 +65,8 @@ def read_report(study_id: StudyId, parts: PartsOf) -> HTMLResponse:
     """One HTML file with everything in it; it works offline."""
     with parts.views.read(study_id) as view:
         name = f"{file_stem(view.study.name, study_id)}.html"
-        return HTMLResponse(report_of(view, parts.artifacts), headers=_named(name, "inline"))
+        headers = {**_named(name, "inline"), POLICY: OF_REPORTS}
+        return HTMLResponse(report_of(view, parts.artifacts), headers=headers)
 
 
 def report_of(view: View, artifacts: Artifacts | None, now: datetime | None = None) -> str:

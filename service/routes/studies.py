@@ -1,9 +1,11 @@
-"""Studies: submit, check, list, read, cancel, delete."""
+"""Studies: submit, check, list, read, pause, resume, cancel, delete."""
 
 from __future__ import annotations
 
 import secrets
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -11,21 +13,26 @@ from starlette.concurrency import run_in_threadpool
 
 from service.answers.checks import check_answer
 from service.answers.comparison import comparison_answer
-from service.answers.studies import front_answer, study_answer, study_with_figures, up_to_now
+from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
 from service.contract.limits import STUDIES_LISTED
+from service.contract.study.data_paths import check_as_written, folders_of
+from service.contract.study.expansion import count_trials
+from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse_study
 from service.contract.study.study import Study
 from service.contract.wire.answers.checks import CheckAnswer, RefusedStudy
 from service.contract.wire.answers.comparison import ComparisonAnswer
 from service.contract.wire.answers.front import FrontAnswer
 from service.contract.wire.answers.studies import StudyAnswer, StudyList, StudyWithFigures
-from service.contract.wire.errors import Conflict, InvalidInput
+from service.contract.wire.errors import Conflict, InvalidInput, TooManyRequests, Unreadable
 from service.contract.wire.events import StudyState
 from service.figures import offered
-from service.routes.dependencies import PartsOf, StudyId, asks
+from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId, asks
 from service.routes.overlays import Studies, read_studies
 from service.web.bodies import Body
 from service.web.openapi import TEXT, Route, ref, refuses, takes
+from service.web.quotas import check_study as check_quota
+from service.web.scopes import needs
 
 router = APIRouter(tags=["studies"], route_class=Route)
 
@@ -52,19 +59,36 @@ def _body(request: Request, parts: PartsOf) -> Body:
 StudyBody = Annotated[Body, Depends(_body)]
 
 
-def _kind(body: Body) -> str:
-    """JSON unless the content type says YAML."""
-    return "yaml" if "yaml" in body.content_type else "json"
+LANGUAGES = ("json", "yaml")
+
+
+def _check_place(parts: Parts, study: Study) -> None:
+    """Data of one's own lies where studies may read; workers look once more, where links lead."""
+    path = getattr(study.data, "path", None)
+    if isinstance(path, str):
+        check_as_written(path, parts.settings.data_folder, folders_of(parts.settings.open_folders))
 
 
 @router.post("/studies", status_code=201, openapi_extra=STUDY, responses=refuses(Conflict))
-async def submit_study(body: StudyBody, response: Response, parts: PartsOf, key: Key = None) -> StudyAnswer:
+async def submit_study(
+    body: StudyBody, response: Response, parts: PartsOf, caller: CallerOf, key: Key = None
+) -> StudyAnswer:
     """Submit a study. `Idempotency-Key` makes a retry safe."""
-    study = await run_in_threadpool(parse_study, await body.text(), _kind(body))
+    if wait := parts.submissions.take(caller.name):
+        raise TooManyRequests("too many studies were submitted with this token", wait)
+    language = body.language(LANGUAGES)
+    study = await run_in_threadpool(parse_study, await body.text(), language)
+    _check_place(parts, study)
 
     def create() -> StudyAnswer:
         spec = study.model_dump(by_alias=True, mode="json")
-        row, _ = parts.store.create("s" + secrets.token_hex(5), spec, key)
+        with parts.tokens.admission if caller.token else nullcontext():
+            trials = sum(count_trials(study).values())
+            if caller.token:
+                check_quota(parts.tokens, caller.token, trials)
+            row, _ = parts.store.create("s" + secrets.token_hex(5), spec, key)
+            if caller.token:
+                parts.tokens.own(caller.token.id, row.id, trials)
         parts.launcher.wake()
         with parts.views.read(row.id) as view:
             return study_answer(view)
@@ -74,14 +98,15 @@ async def submit_study(body: StudyBody, response: Response, parts: PartsOf, key:
     return answer
 
 
-@router.post("/studies/check", openapi_extra=STUDY)
+@router.post("/studies/check", openapi_extra={**STUDY, **needs("read")})
 async def check_study(body: StudyBody, parts: PartsOf) -> CheckAnswer:
     """Check a study without submitting it: its trials and what they will cost, or the error a submission would get."""
+    language = body.language(LANGUAGES)
     try:
         text = await body.text()
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
-    return await run_in_threadpool(check_answer, text, _kind(body), parts.estimates)
+    return await run_in_threadpool(check_answer, text, language, parts.estimates, partial(_check_place, parts))
 
 
 @router.get("/studies")
@@ -98,20 +123,71 @@ def list_studies(parts: PartsOf, state: State = None, limit: Limit = 50, after: 
 @router.get("/studies/{study_id}")
 def read_study(study_id: StudyId, parts: PartsOf) -> StudyWithFigures:
     """Spec, state, counts, progress, eta, arms with their hypervolume."""
-    with parts.views.read(study_id) as view:
-        answer = study_with_figures(view, offered(view))
+    try:
+        with parts.views.read(study_id) as view:
+            answer = study_with_figures(view, offered(view))
+    except Unreadable as error:
+        answer = unreadable_study(parts.store.study(study_id), error.message)
     if answer.state is StudyState.QUEUED:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer.queue_position = waiting.index(study_id) + 1 if study_id in waiting else None
     return answer
 
 
+@router.post("/studies/{study_id}/pause", responses=refuses(Conflict))
+def pause_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
+    """No new trials; those in training save their state after their epoch, and leave. 409 when it neither waits nor
+    runs."""
+    parts.launcher.pause(study_id)
+    with parts.views.read(study_id) as view:
+        return study_answer(view)
+
+
+@router.post("/studies/{study_id}/resume", responses=refuses(Conflict))
+def resume_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
+    """A paused or failed study goes on where it was. 409 in any other state."""
+    parts.launcher.resume(study_id)
+    with parts.views.read(study_id) as view:
+        return study_answer(view)
+
+
+@router.post("/studies/{study_id}/retry", responses=refuses(Conflict))
+def retry_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
+    """Failed trials once more, from the beginning; each at most three times, each time after a longer wait. 409 when
+    none can be, or the study waits, runs or was cancelled."""
+    parts.launcher.retry(study_id)
+    with parts.views.read(study_id) as view:
+        return study_answer(view)
+
+
+@router.post(
+    "/studies/{study_id}/extend",
+    openapi_extra=takes({"application/json": ref(Extension)}),
+    responses=refuses(Conflict),
+)
+async def extend_study(study_id: StudyId, body: StudyBody, parts: PartsOf) -> StudyAnswer:
+    """More seeds, grid points or epochs; finished trials are not run again, but go on to more epochs. 409 when the
+    study waits, runs (pause it first) or was cancelled."""
+    wish = await body.parsed(Extension)
+
+    def extend() -> StudyAnswer:
+        parts.launcher.extend(study_id, wish)
+        with parts.views.read(study_id) as view:
+            return study_answer(view)
+
+    return await run_in_threadpool(extend)
+
+
 @router.post("/studies/{study_id}/cancel", responses=refuses(Conflict))
 def cancel_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
     """Ends now, keeps results. 409 when it has ended already."""
     parts.launcher.cancel(study_id)
-    with parts.views.read(study_id) as view:
-        return study_answer(view)
+    parts.states.forget(study_id)
+    try:
+        with parts.views.read(study_id) as view:
+            return study_answer(view)
+    except Unreadable as error:
+        return unreadable_study(parts.store.study(study_id), error.message)
 
 
 @router.delete("/studies/{study_id}", status_code=204, responses=refuses(Conflict))
@@ -121,6 +197,9 @@ def delete_study(study_id: StudyId, parts: PartsOf) -> None:
     parts.views.forget(study_id)
     parts.summaries.forget(study_id)
     parts.artifacts.forget(study_id)
+    parts.tokens.forget(study_id)
+    parts.tokens.disown(study_id)
+    parts.states.forget(study_id)
 
 
 @router.get("/studies/{study_id}/front")

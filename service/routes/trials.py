@@ -34,8 +34,8 @@ def list_trials(
     """In the order of the spec, or sorted; `after` is the id of the last trial seen. `total` are all that match."""
     wanted = Wanted(arm, state, front, collapsed, where, tuple(trial or ()))
     with parts.views.read(study_id) as view:
-        order = ordered(view, list(view.trials), sort) if sort else list(view.trials)
-        if after is not None and after not in view.trials:
+        order = ordered(view, list(view.all_trials), sort) if sort else list(view.all_trials)
+        if after is not None and after not in view.all_trials:
             raise refuse("after", f"there is no trial {after!r} in this study")
         rows = matching(view, order, wanted)
         total = len(rows)
@@ -54,6 +54,6 @@ def list_trials(
 def read_trial(study_id: StudyId, trial_id: TrialId, parts: PartsOf) -> TrialAnswer:
     """One trial with all its reports, the last lines of its log, and the bytes of its files."""
     with parts.views.read(study_id) as view:
-        if trial_id not in view.trials:
+        if trial_id not in view.all_trials:
             raise NotFound(f"there is no trial {trial_id!r} in study {study_id}")
         return trial_answer(view, trial_id, parts.artifacts.sizes(study_id, trial_id))

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import filecmp
 import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import BinaryIO, Literal, NamedTuple, cast, get_args
+from typing import Literal, get_args
 
 from service.contract.wire.latent_map import MapFile
+from service.store.drafts import Draft, drafted
 
 log = logging.getLogger("paretoscope.artifacts")
 
 ArtifactName = Literal["checkpoint.safetensors", "latent-map.json"]
 CHECKPOINT: ArtifactName = "checkpoint.safetensors"
 LATENT_MAP: ArtifactName = "latent-map.json"
-
-
-class Draft(NamedTuple):
-    """A file on its way in; it takes its place when all of it is there."""
-
-    file: BinaryIO
-    place: Path
-
-    def content(self) -> bytes:
-        self.file.flush()
-        return Path(self.file.name).read_bytes()
-
-    def settle(self) -> None:
-        self.file.flush()
-        Path(self.file.name).replace(self.place)
-
-    def is_known(self) -> bool:
-        """Whether the very same file is in its place already."""
-        self.file.flush()
-        return self.place.is_file() and filecmp.cmp(self.file.name, self.place, shallow=False)
 
 
 class Artifacts:
@@ -62,16 +41,20 @@ class Artifacts:
     @contextmanager
     def draft(self, study: str, trial: str, name: ArtifactName) -> Iterator[Draft]:
         """What is not settled leaves nothing behind."""
-        folder = self._folder / study / trial
-        folder.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as file:
-            try:
-                yield Draft(cast(BinaryIO, file), folder / name)
-            finally:
-                Path(file.name).unlink(missing_ok=True)
+        with drafted(self._folder / study / trial / name) as draft:
+            yield draft
+
+    def bytes_of(self, study: str) -> int:
+        """Of all its trials together."""
+        files = (self._folder / study).rglob("*") if (self._folder / study).is_dir() else ()
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     def forget(self, study: str) -> None:
-        """All files of a study; one that cannot be removed stays, and the log says so."""
-        folder = self._folder / study
-        if folder.is_dir():
-            shutil.rmtree(folder, onerror=lambda _, path, why: log.warning("%s stays: %s", path, why[1]))
+        """All files of a study."""
+        remove(self._folder / study)
+
+
+def remove(folder: Path) -> None:
+    """A folder with all that is in it; what cannot be removed stays, and the log says so."""
+    if folder.is_dir():
+        shutil.rmtree(folder, onerror=lambda _, path, why: log.warning("%s stays: %s", path, why[1]))

@@ -1,14 +1,13 @@
-"""The store in a SQL database: SQLite (WAL) in the home.
+"""The store in a SQL database: SQLite (WAL) in the home, or PostgreSQL.
 
-A writer takes the database's own lock before it reads the last sequence number, so neither another thread nor another
-process can come between. What other databases would call `SELECT … FOR UPDATE` on the study's row is in the query too.
+A writer of SQLite takes the database's own lock before it reads the last sequence number, one of PostgreSQL the lock of
+the study's row (`SELECT … FOR UPDATE`), so neither another thread nor another process can come between.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,19 @@ import orjson
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 
-from service.contract.study.earlier import as_meant
-from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable
+from service.contract.study.earlier import SPEC_VERSION, as_meant
+from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable, Unreadable
 from service.contract.wire.events import Event, StudyEvent, StudyQueued, StudyState, body_of, event_of
-from service.store.protocol import Appended, Logged, Spec, StudyRow, Unless
-from service.store.schema import events, metadata, studies
+from service.store.database import Database
+from service.store.leading import Leadership
+from service.store.ledgers import Ledgers
+from service.store.mending import mend
+from service.store.notices import DELETED, Notices
+from service.store.protocol import Appended, Logged, Refused, Spec, StudyRow, Unless
+from service.store.schema import events, studies
 
 IN_CHUNK = 500
-PATIENCE_SECONDS = 30.0  # how long a call waits for another process's lock
 READ_AT_ONCE = 1000  # one by one a long log takes a tenth longer
-# Looked up in the index study by study: grouped, every event of every study would be read.
-LAST = sql.select(sql.func.max(events.c.seq)).where(events.c.study == studies.c.id).scalar_subquery()
 CHECKED: TypeAdapter[list[Event]] = TypeAdapter(list[Event])
 
 
@@ -38,32 +39,43 @@ def now() -> str:
 class SqlStore:
     """A `Store`."""
 
-    def __init__(self, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
-        patience = {"timeout": PATIENCE_SECONDS}
-        self._engine = sql.create_engine(f"sqlite:///{home / 'paretoscope.db'}", connect_args=patience)
-
-        @sql.event.listens_for(self._engine, "connect")
-        def _configure(connection: Any, _record: Any) -> None:
-            connection.isolation_level = None  # the driver would begin a transaction only with the first write
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("PRAGMA foreign_keys=ON")
-
-        metadata.create_all(self._engine)
+    def __init__(self, home: Path, url: str | None = None) -> None:
+        self._database = self.database = Database(home, url)
+        mend(self._database)
+        self._reading, self._writing = self._database.reading, self._database.writing
+        self._ledgers = Ledgers(self._database)
         self.listeners: list[Callable[[str], None]] = []
+        self.from_others: list[Callable[[str, str], None]] = []
+        engine = None if self._database.is_sqlite else self._database.engine
+        self._notices = Notices(engine, self._hear) if engine else None
+        self._leadership = Leadership(engine) if engine else None
 
     def close(self) -> None:
-        self._engine.dispose()
+        for part in (self._notices, self._leadership, self._database):
+            if part is not None:
+                part.close()
+
+    def leads(self) -> bool:
+        """A SQLite file lies in a home, which has one service."""
+        return self._leadership is None or self._leadership.held()
 
     def check(self) -> None:
         try:
             with self._reading() as connection:
                 connection.execute(sql.select(sql.func.count()).select_from(studies)).scalar_one()
-        except sql.exc.SQLAlchemyError as error:
-            raise Unavailable(f"the store cannot be read: {type(error).__name__}") from error
+        except (sql.exc.SQLAlchemyError, Unreadable) as error:
+            raise Unavailable(f"the store cannot be read: {error}") from error
+
+    def size_bytes(self) -> int:
+        return self._database.size_bytes()
 
     def create(self, study_id: str, spec: Spec, key: str | None) -> tuple[StudyRow, bool]:
+        try:
+            return self._create(study_id, spec, key)
+        except sql.exc.IntegrityError:  # another process was first with this key: now it is known
+            return self._create(study_id, spec, key)
+
+    def _create(self, study_id: str, spec: Spec, key: str | None) -> tuple[StudyRow, bool]:
         text = json.dumps(spec, ensure_ascii=False, sort_keys=True)
         with self._writing() as connection:
             if key is not None:
@@ -74,9 +86,12 @@ class SqlStore:
                         raise Conflict(f"Idempotency-Key {key!r} was used for another study ({known.id})")
                     return _row(known), False
             values = {"id": study_id, "spec": text, "created_at": now(), "idempotency_key": key}
-            connection.execute(studies.insert().values(state=StudyState.QUEUED.value, **values))
+            connection.execute(
+                studies.insert().values(state=StudyState.QUEUED.value, spec_version=SPEC_VERSION, **values)
+            )
             _insert(connection, study_id, [StudyQueued(uid="service:queued")])
             row = connection.execute(sql.select(studies).where(studies.c.id == study_id)).one()
+            self._send(connection, study_id, StudyState.QUEUED.value)
         self._tell(study_id)
         return _row(row), True
 
@@ -106,25 +121,39 @@ class SqlStore:
         lasts: dict[str, int] = {}
         with self._reading() as connection:
             for chunk in _chunks(study_ids):
-                for study, last in connection.execute(sql.select(studies.c.id, LAST).where(studies.c.id.in_(chunk))):
-                    lasts[study] = last
+                query = sql.select(studies.c.id, studies.c.last_seq).where(studies.c.id.in_(chunk))
+                lasts.update((study, last) for study, last in connection.execute(query))
         return lasts
 
-    def append(self, study_id: str, events: Sequence[Event], unless: Unless = lambda state: None) -> Appended:
+    def append(
+        self,
+        study_id: str,
+        events: Sequence[Event],
+        unless: Unless = lambda state: None,
+        job: str | None = None,
+    ) -> Appended:
         checked = CHECKED.validate_python(list(events))
+        self._ledgers.prepare(study_id)
         with self._writing() as connection:
             state = _state(connection, study_id)
             fresh = _fresh(connection, study_id, checked)
-            if fresh:
-                refusal = unless(state)
-                if state.is_ended():
-                    refusal = refusal or f"study {study_id} is {state.value} and takes no more events"
-                if refusal:
-                    raise _refused(state, refusal)
-                _insert(connection, study_id, fresh)
-        if fresh:
+            if not fresh:
+                return Appended(0, len(checked))
+            kept = self._ledgers.of(connection, study_id, state)
+            against = unless(state) or _replaced(job, kept.ledger.job)
+            if against:
+                raise _refused(state, against)
+            accepted, refused = kept.ledger.take(fresh)
+            if not accepted and any(refusal.by_state for _, refusal in refused):
+                raise _refused(state, f"study {study_id} is {state.value} and does not take {refused[0][0].kind}")
+            last = _insert(connection, study_id, accepted) if accepted else kept.seq
+            if accepted:
+                self._send(connection, study_id, kept.ledger.state.value if kept.ledger.state is not state else "")
+        self._ledgers.keep(study_id, kept._replace(seq=last))
+        if accepted:
             self._tell(study_id)
-        return Appended(len(fresh), len(checked) - len(fresh))
+        reasons = tuple(Refused(event.uid, refusal.reason) for event, refusal in refused)
+        return Appended(len(accepted), len(checked) - len(fresh), reasons)
 
     def read(self, study_id: str, after: int, limit: int | None = None) -> Iterator[Logged]:
         query = (
@@ -136,7 +165,7 @@ class SqlStore:
         with self._reading() as connection:
             for rows in connection.execute(query).partitions(READ_AT_ONCE):
                 for seq, at, uid, kind, body in rows:
-                    yield Logged(seq, at, event_of(uid, kind, orjson.loads(body)))
+                    yield Logged(seq, at, _event(study_id, seq, uid, kind, body))
 
     def delete(self, study_id: str) -> None:
         with self._writing() as connection:
@@ -145,25 +174,19 @@ class SqlStore:
                 raise _refused(state, f"study {study_id} is {state.value}: cancel it before deleting it")
             connection.execute(events.delete().where(events.c.study == study_id))
             connection.execute(studies.delete().where(studies.c.id == study_id))
+            self._send(connection, study_id, DELETED)
+        self._ledgers.forget(study_id)
         self._tell(study_id)
 
-    @contextmanager
-    def _reading(self) -> Iterator[sql.Connection]:
-        """A connection; whoever cannot have one, or waits in vain for a lock, may come again."""
-        try:
-            with self._engine.connect() as connection:
-                yield connection
-        except sql.exc.OperationalError as error:
-            raise Unavailable(f"the store does not answer: {error.orig}") from error
-        except sql.exc.TimeoutError as error:
-            raise Unavailable("the store does not answer: all its connections are taken") from error
+    def _send(self, connection: sql.Connection, study_id: str, state: str) -> None:
+        if self._notices is not None:
+            self._notices.send(connection, study_id, state)
 
-    @contextmanager
-    def _writing(self) -> Iterator[sql.Connection]:
-        """A transaction that holds the database's write lock from its beginning."""
-        with self._reading() as connection, connection.begin():
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            yield connection
+    def _hear(self, study_id: str, state: str) -> None:
+        """From another process."""
+        for listener in self.from_others:
+            listener(study_id, state)
+        self._tell(study_id)
 
     def _tell(self, study_id: str) -> None:
         for listener in self.listeners:
@@ -189,8 +212,15 @@ def _fresh(connection: sql.Connection, study_id: str, sent: Sequence[Event]) -> 
     return list(reversed(by_uid.values()))
 
 
-def _insert(connection: sql.Connection, study_id: str, fresh: Sequence[Event]) -> None:
-    """Numbered on; nothing after an event that ends the study, so that a stream has a last event."""
+def _replaced(job: str | None, current: str | None) -> str | None:
+    """Why nothing more is taken from a driver: another one has its place, and trains what it did not tell."""
+    if job is None or current is None or job == current:
+        return None
+    return f"job {job} has been replaced by {current}: nothing more is taken from it"
+
+
+def _insert(connection: sql.Connection, study_id: str, fresh: Sequence[Event]) -> int:
+    """Numbered on; the last number."""
     query = sql.select(sql.func.coalesce(sql.func.max(events.c.seq), 0)).where(events.c.study == study_id)
     last, at = connection.execute(query).scalar_one(), now()
     rows, state = [], None
@@ -199,11 +229,10 @@ def _insert(connection: sql.Connection, study_id: str, fresh: Sequence[Event]) -
         rows.append({"study": study_id, "seq": seq, "uid": event.uid, "at": at, "kind": event.kind, "body": body})
         if isinstance(event, StudyEvent):
             state = event.leads_to
-            if state.is_ended():
-                break
     connection.execute(events.insert(), rows)
-    if state is not None:
-        connection.execute(studies.update().where(studies.c.id == study_id).values(state=state.value))
+    changed = {"last_seq": last + len(rows), **({"state": state.value} if state is not None else {})}
+    connection.execute(studies.update().where(studies.c.id == study_id).values(changed))
+    return int(last) + len(rows)
 
 
 def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -216,5 +245,23 @@ def _refused(state: StudyState, message: str) -> Conflict:
     return Conflict(message, [Detail(path="state", message=state.value)])
 
 
+def _event(study_id: str, seq: int, uid: str, kind: str, body: str) -> Event:
+    try:
+        return event_of(uid, kind, orjson.loads(body))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreadable(
+            f"event {seq} of study {study_id} ({kind}) cannot be read by this version: {error!r}"
+        ) from error
+
+
 def _row(row: Any) -> StudyRow:
-    return StudyRow(row.id, as_meant(json.loads(row.spec)), StudyState(row.state), row.created_at)
+    """What cannot be read of a study is said with it, and harms no other."""
+    spec, unreadable = {}, None
+    try:
+        spec = json.loads(row.spec)
+        spec = as_meant(spec, row.spec_version)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        unreadable = f"its stored spec cannot be read: {error}"
+    if not isinstance(spec, dict):
+        spec, unreadable = {}, "its stored spec is no mapping"
+    return StudyRow(row.id, spec, StudyState(row.state), row.created_at, unreadable, row.lost_events)

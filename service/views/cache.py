@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from service.contract.wire.errors import NotFound
+from service.contract.wire.errors import NotFound, Unreadable
 from service.store.protocol import Store
 from service.views.fold import StudyView
 
@@ -48,9 +48,13 @@ class Views:
         """The up-to-date view, held still while it is read."""
         lock, view = self._known(study_id) or self._begun(study_id)
         with lock:
-            with _uncollected():
-                for logged in self._store.read(study_id, after=view.seq):
-                    view.apply(logged)
+            try:
+                with _uncollected():
+                    for logged in self._store.read(study_id, after=view.seq):
+                        view.apply(logged)
+            except Unreadable:  # half of a log must not pass for all of it when somebody asks again
+                self.forget(study_id)
+                raise
             yield view
 
     def _known(self, study_id: str) -> _Entry | None:
@@ -80,7 +84,7 @@ class Views:
         for row in self._store.list_studies(None, count, None):
             if stopping.is_set():
                 return
-            with suppress(NotFound), self.read(row.id):  # deleted in the meantime
+            with suppress(NotFound, Unreadable), self.read(row.id):  # deleted in the meantime
                 pass
 
     def forget(self, study_id: str) -> None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from service.contract.study.expansion import expand
+from datetime import datetime, timedelta
+
+from pydantic import ValidationError
+
+from service.contract.study.earlier import as_meant
+from service.contract.study.expansion import PlannedTrial, Slot, expand
+from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
+from service.contract.wire.errors import InvalidInput, Unreadable
 from service.contract.wire.events import (
     Report,
     StudyEvent,
+    StudyExtended,
     StudyFailed,
     StudyFinished,
+    StudyPaused,
+    StudyResumed,
+    StudyRetried,
     StudyStarted,
     StudyState,
     TrialEvent,
@@ -17,9 +28,25 @@ from service.contract.wire.events import (
     TrialStarted,
     TrialState,
 )
-from service.store.protocol import Logged, StudyRow
+from service.store.protocol import Logged, Spec, StudyRow
 from service.views.trial import TrialView
 from service.views.view import Memo
+
+
+def _readable(row: StudyRow) -> tuple[Study, list[PlannedTrial | Slot]]:
+    """Unreadable with the rule that it breaks: the version that took it may have had another."""
+    if row.unreadable is not None:
+        raise Unreadable(f"study {row.id} cannot be read: {row.unreadable}")
+    try:
+        study = Study.model_validate(row.spec)
+        return study, expand(study)
+    except ValidationError as refused:
+        try:
+            check_study(row.spec)
+            said = str(refused)
+        except InvalidInput as error:
+            said = error.message
+        raise Unreadable(f"study {row.id} cannot be read by this version: {said}") from refused
 
 
 class StudyView:
@@ -28,19 +55,23 @@ class StudyView:
     def __init__(self, row: StudyRow) -> None:
         self.id = row.id
         self.spec = row.spec
-        self.study = Study.model_validate(row.spec)
+        self.study, planned = _readable(row)
         self.metrics = self.study.metrics
         self.created_at = row.created_at
+        self.lost_events = row.lost_events
         self.state = StudyState.QUEUED
         self.reason: str | None = None
         self.started_at: str | None = None
         self.ended_at: str | None = None
         self.job: str | None = None
         self.attempt = 0
-        self.fruitless = 0
+        self.fruitless = 0  # starts in a row after which nothing new was reported
+        self.not_before: datetime | None = None  # when the next driver may be started; none: at once
+        self.waiting = False  # whether it is to go on and no driver was started since
         self.seq = 0
-        self.trials = {planned.id: TrialView(planned) for planned in expand(self.study)}
-        self.arms = {planned.id: planned.arm for planned in (t.planned for t in self.trials.values())}
+        self.all_trials = {each.id: TrialView(each) for each in planned}
+        self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
+        self.arms = {each.id: each.arm for each in planned}
         self.ended: list[str] = []  # trials in the order in which they ended
         self.alike = self.attacked_alike = True
         self.memo = Memo()
@@ -56,40 +87,94 @@ class StudyView:
     def _apply_to_study(self, event: StudyEvent, at: str) -> None:
         self.state = event.leads_to
         self.reason = event.reason if isinstance(event, (StudyStarted, StudyFinished, StudyFailed)) else None
-        running = [trial for trial in self.trials.values() if trial.state is TrialState.RUNNING]
         if isinstance(event, StudyStarted):
             self.started_at = self.started_at or at
             self.job, self.attempt = event.job, self.attempt + 1
-            self.fruitless += 1
-            for trial in running:
-                trial.state = TrialState.PLANNED
+            self.fruitless += not event.excused
+            self.waiting = False
+            self._set_aside()
+        elif isinstance(event, StudyPaused):
+            self._set_aside()
+        elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
+            self.ended_at, self.fruitless, self.waiting = None, 0, True
+            self._set_aside()
+            self._plan_again(event, at)
         elif self.state.is_ended():
             self.ended_at = at
-            for trial in running:
+            for trial in self._in(TrialState.RUNNING):
                 trial.state, trial.ended_at = TrialState.STOPPED, at
                 trial.reason = f"the study was {self.state.value} before it ended"
 
+    def _in(self, *states: TrialState) -> list[TrialView]:
+        return [trial for trial in self.all_trials.values() if trial.state in states]
+
+    def _set_aside(self) -> None:
+        """What was under way has no process now: it runs again when a driver says so."""
+        for trial in self._in(TrialState.RUNNING, TrialState.STOPPED):
+            trial.state, trial.ended_at, trial.reason = TrialState.PLANNED, None, None
+
+    def _plan_again(self, event: StudyEvent, at: str) -> None:
+        if isinstance(event, StudyRetried):
+            self.not_before = datetime.fromisoformat(at) + timedelta(seconds=event.wait_seconds)
+            for trial in event.trials:
+                self.all_trials[trial].begin_anew()
+        elif isinstance(event, StudyExtended):
+            self._plan(as_meant(event.spec, event.version))
+            for trial in event.trials:
+                self.all_trials[trial].go_on()
+        else:
+            return
+        self.ended = [trial for trial in self.ended if trial not in event.trials]
+
+    def _plan(self, spec: Spec) -> None:
+        """From now on it is this study; trials that it had before keep what they told."""
+        self.spec, self.study = spec, Study.model_validate(spec)
+        self.metrics = self.study.metrics
+        planned = expand(self.study)
+        self.all_trials = {each.id: self._known_as(each) for each in planned}
+        self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
+        self.arms = {each.id: each.arm for each in planned}
+
+    def _known_as(self, planned: PlannedTrial | Slot) -> TrialView:
+        known = self.all_trials.get(planned.id)
+        if known is None:
+            return TrialView(planned)
+        return known.under(planned._replace(config={**planned.config, **known.planned.config}))
+
+    def _set_going(self, trial: TrialView) -> None:
+        """A cohort of a paused study is about to leave."""
+        if self.state is not StudyState.PAUSED:
+            trial.state = TrialState.RUNNING
+
     def _apply_to_trial(self, event: TrialEvent, at: str) -> None:
-        trial = self.trials[event.trial]
+        if event.trial not in self.all_trials:
+            raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {event.trial!r}")
+        trial = self.all_trials[event.trial]
         if isinstance(event, Report):
             trial.keep_log(event.log)
+            self.fruitless = 0
             if trial.state is TrialState.PLANNED:
-                trial.state = TrialState.RUNNING
+                self._set_going(trial)
             if event.points and any(point["metrics"] for point in event.points):
                 trial.curves[len(trial.reports)] = event.points
             trial.reports.append(event.metrics)
             trial.metrics = {**trial.metrics, **event.metrics}
         elif isinstance(event, TrialStarted):
-            trial.state, trial.started_at, trial.host = TrialState.RUNNING, at, event.host
+            trial.host = event.host
+            self._set_going(trial)
+            trial.started_at = trial.started_at if trial.started_at and event.epoch else at
             if event.config:
                 # A new config, never a change in place: the slots of an arm share theirs.
                 trial.planned = trial.planned._replace(config={**trial.planned.config, **event.config})
         elif isinstance(event, (TrialFinished, TrialFailed)):
             trial.keep_log(event.log)
+            if trial.ended_at is not None and event.trial in self.ended:  # it trained on, and ends once
+                self.ended.remove(event.trial)
             trial.ended_at = at
-            self.ended.append(event.trial)
+            if event.trial in self.trials:
+                self.ended.append(event.trial)
             if isinstance(event, TrialFailed):
                 trial.state, trial.reason = TrialState.FAILED, event.reason
             else:
-                trial.state = TrialState.FINISHED
+                trial.state, trial.reason = TrialState.FINISHED, event.reason
                 self.fruitless = 0

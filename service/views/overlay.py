@@ -25,6 +25,7 @@ class Overlay:
         self.spec = first.spec
         self.created_at, self.started_at, self.ended_at = first.created_at, first.started_at, first.ended_at
         self.reason: str | None = None
+        self.lost_events = sum(view.lost_events for view in views)
         ended = all(view.state.is_ended() for view in views)
         self.state = StudyState.FINISHED if ended else StudyState.RUNNING
         self.seq = sum(view.seq for view in views)
@@ -35,13 +36,14 @@ class Overlay:
         self.alike = all(view.study.data == first.study.data for view in views)
         attacks = [view.study.evaluation.attacks for view in views]
         self.attacked_alike = all(each == attacks[0] for each in attacks if each)
-        self.trials: dict[str, TrialView] = {}
+        self.all_trials: dict[str, TrialView] = {}
         self.ended: list[str] = []
         for view, name in zip(views, names, strict=True):
-            for trial_id, trial in view.trials.items():
+            for trial_id, trial in view.all_trials.items():
                 planned = trial.planned._replace(arm=_arm(name, trial.planned.arm))
-                self.trials[f"{view.id}{SEPARATOR}{trial_id}"] = trial.under(planned)
+                self.all_trials[f"{view.id}{SEPARATOR}{trial_id}"] = trial.under(planned)
             self.ended += [f"{view.id}{SEPARATOR}{trial_id}" for trial_id in view.ended]
+        self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
 
 
 def _arm(study: str, arm: str) -> str:

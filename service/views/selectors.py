@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from service.contract.wire.events import StudyState, TrialState
+from service.views.trial import TrialView
 from service.views.view import View
 
 OVER = (TrialState.FINISHED, TrialState.FAILED)
@@ -23,8 +26,17 @@ class Counts(NamedTuple):
 
 
 def counts(view: View, arm: str | None = None) -> Counts:
-    """Of all trials, or of one arm's."""
-    chosen = [trial for trial in view.trials.values() if arm is None or trial.planned.arm == arm]
+    """Of all trials, or of one arm's; with those that verify curves."""
+    return counted(trial for trial in view.all_trials.values() if arm is None or trial.planned.arm == arm)
+
+
+def compared_counts(view: View, arm: str) -> Counts:
+    """Of those of an arm's trials that are compared."""
+    return counted(trial for trial in view.trials.values() if trial.planned.arm == arm)
+
+
+def counted(trials: Iterable[TrialView]) -> Counts:
+    chosen = list(trials)
     states = [trial.state for trial in chosen]
     return Counts(
         planned=len(chosen),
@@ -38,7 +50,7 @@ def counts(view: View, arm: str | None = None) -> Counts:
 
 def progress(view: View, arm: str | None = None) -> float:
     """Share of the work that is done, 0 to 1."""
-    done = [trial.done for trial in view.trials.values() if arm is None or trial.planned.arm == arm]
+    done = [trial.done for trial in view.all_trials.values() if arm is None or trial.planned.arm == arm]
     return sum(done) / len(done)
 
 
@@ -61,11 +73,26 @@ def lost_seeds(view: View) -> set[tuple[str, int]]:
 
 
 def training_seconds(view: View) -> dict[str, float]:
-    """Of each arm, all its trials together."""
+    """Of each arm, all its trials together, but for those that verify its curve."""
     seconds = {arm.name: 0.0 for arm in view.study.arms}
     for trial in view.trials.values():
         seconds[trial.planned.arm] += trial.training_seconds or 0.0
     return seconds
+
+
+def has_curves(view: View) -> bool:
+    """Some trials have brought many points."""
+    return any(len(trial.points) > 1 for trial in view.trials.values())
+
+
+def configurations(view: View, arm: str) -> list[list[str]]:
+    """Trial ids by configuration, in the order of the plan."""
+    groups: dict[str, list[str]] = {}
+    for trial_id, trial in view.trials.items():
+        if trial.planned.arm == arm:
+            key = json.dumps(trial.planned.config, sort_keys=True, default=str)
+            groups.setdefault(key, []).append(trial_id)
+    return list(groups.values())
 
 
 def varied_by_arm(view: View) -> dict[str, set[str]]:

@@ -35,6 +35,8 @@ class TrialView:
     reports: list[Metrics] = field(default_factory=list)
     curves: dict[int, Curve] = field(default_factory=dict)  # by the number of the report that brought them
     log: list[str] = field(default_factory=list)  # the last lines
+    retries: int = 0  # how often it was begun anew after it had failed
+    extensions: int = 0  # how often it got more epochs after it had finished
 
     @property
     def collapsed(self) -> bool:
@@ -81,6 +83,17 @@ class TrialView:
     def keep_log(self, lines: list[str] | None) -> None:
         if lines:
             self.log = [*self.log, *lines][-LOG_LINES:]
+
+    def begin_anew(self) -> None:
+        """As if it had never been trained; its log stays."""
+        self.state, self.reason, self.started_at, self.ended_at = TrialState.PLANNED, None, None, None
+        self.metrics, self.reports, self.curves = {}, [], {}
+        self.retries += 1
+
+    def go_on(self) -> None:
+        """It has more epochs to go."""
+        self.state, self.reason, self.ended_at = TrialState.PLANNED, None, None
+        self.extensions += 1
 
     def under(self, planned: PlannedTrial | Slot) -> TrialView:
         """The same trial under another plan: another arm's name."""

@@ -43,15 +43,23 @@ class View(Protocol):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    lost_events: int  # that the log once had
     seq: int
     alike: bool  # every trial was measured on the same data
     attacked_alike: bool  # and under the same attacks
     memo: Memo
 
     @property
-    def trials(self) -> Mapping[str, TrialView]: ...
+    def trials(self) -> Mapping[str, TrialView]:
+        """Those that are compared, in the order of the spec."""
+        ...
+
+    @property
+    def all_trials(self) -> Mapping[str, TrialView]:
+        """Also those that verify a curve, and count for no front."""
+        ...
 
     @property
     def ended(self) -> Sequence[str]:
-        """Trials in the order in which they ended."""
+        """Those that are compared, in the order in which they ended."""
         ...

@@ -13,6 +13,7 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from service.contract.wire.errors import NotFound
+from service.web.policies import CLOSED, POLICY
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -59,9 +60,9 @@ def file_answer(request: Request, path: Path, cache: str = "no-cache") -> Respon
     return answer(request, _read(path, path.stat().st_mtime_ns), cache)
 
 
-def answer(request: Request, asset: Asset, cache: str = "no-cache") -> Response:
-    """Not again when the reader has it, compressed when the reader can."""
-    headers = {"Cache-Control": cache, "ETag": asset.tag, "Vary": "Accept-Encoding"}
+def answer(request: Request, asset: Asset, cache: str = "no-cache", policy: str = CLOSED) -> Response:
+    """Not again when the reader has it, compressed when the reader can; a page says what it may do."""
+    headers = {"Cache-Control": cache, "ETag": asset.tag, "Vary": "Accept-Encoding", POLICY: policy}
     if request.headers.get("if-none-match") == asset.tag:
         return Response(status_code=304, headers=headers)
     if "gzip" in request.headers.get("accept-encoding", ""):

@@ -1,23 +1,54 @@
-"""Who may use the API: whoever has the token, where one is set."""
+"""Authorisation of a request: its token, the scope that its route needs, and the study that it is about."""
 
 from __future__ import annotations
 
-import hmac
-
 from fastapi import Request
+from fastapi.responses import Response
 
-from service.contract.wire.errors import Unauthorized
-from service.settings import Settings
+from service.contract.wire.errors import Forbidden
+from service.web.doorkeeper import Caller, Doorkeeper
+from service.web.scopes import scope_of
 
 COOKIE = "paretoscope_token"
+A_YEAR = 31_536_000
+
+
+def given_token(request: Request) -> str:
+    """A bearer token, else the cookie of the page (EventSource cannot send headers); empty where there is neither."""
+    given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+    return given or request.cookies.get(COOKIE, "")
+
+
+def address_of(request: Request) -> str:
+    return request.client.host if request.client else "nowhere"
 
 
 def authorize(request: Request) -> None:
-    """A bearer token, or the cookie the page sets (EventSource cannot send headers)."""
-    settings: Settings = request.app.state.parts.settings
-    if settings.token is None:
-        return
-    given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    given = given or request.cookies.get(COOKIE, "")
-    if not hmac.compare_digest(given.encode(), settings.token.encode()):
-        raise Unauthorized("this service needs its token: 'Authorization: Bearer …' (PARETOSCOPE_TOKEN)")
+    """Before anything of the body is read. Who it was stays with the request."""
+    keeper: Doorkeeper = request.app.state.parts.doorkeeper
+    caller = keeper.admit(given_token(request), address_of(request))
+    request.state.caller = caller
+    scope = scope_of(request.scope["route"])
+    if scope not in caller.scopes:
+        own = ", ".join(sorted(caller.scopes))
+        raise Forbidden(f"this needs a token with the scope {scope!r}; this one has: {own}")
+    if caller.study is not None:
+        _check_study(request, caller.study)
+
+
+def caller_of(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+def _check_study(request: Request, study: str) -> None:
+    """A driver's token is for one study, also where others could be asked for beside it."""
+    if request.path_params.get("study_id") != study or "studies" in request.query_params:
+        raise Forbidden(f"this token is for study {study} alone")
+
+
+def remember(request: Request, response: Response, token: str) -> Response:
+    """Keeps the token with the browser, out of reach of scripts and of other sites."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, token, max_age=A_YEAR, path="/", httponly=True, samesite="strict", secure=secure)
+    return response

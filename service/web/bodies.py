@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
 
 from fastapi import Request
@@ -10,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from service.contract.wire.errors import InvalidInput, TooLarge
+from service.contract.wire.errors import InvalidInput, TooLarge, TooSlow, UnsupportedType
+from service.contract.wording.numbers import setting
 from service.web.errors import refusal
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -23,20 +25,33 @@ class Body:
         self._request, self._limit = request, limit
         announced = request.headers.get("content-length", "")
         self.announced = int(announced) if announced.isdecimal() else None
-        self.content_type = request.headers.get("content-type", "")
+        self._type = request.headers.get("content-type", "")
         self._check(self.announced or 0)
 
     def _check(self, size: int) -> None:
         if size > self._limit:
             raise TooLarge(f"the body is over the limit of {self._limit:,} bytes")
 
+    def language(self, taken: Sequence[str]) -> str:
+        """Which of these the body is written in. A page of another site can send other types without asking first."""
+        kind, _, name = self._type.partition(";")[0].strip().lower().partition("/")
+        for each in taken:
+            if kind in ("application", "text") and name in (each, f"x-{each}"):
+                return each
+        wanted = " or ".join(f"application/{each}" for each in taken)
+        raise UnsupportedType(f"the body must be {wanted}, got {self._type[:80]!r}")
+
     async def chunks(self) -> AsyncIterator[bytes]:
         size = 0
+        seconds: float = self._request.app.state.parts.settings.body_seconds
+        pieces = aiter(self._request.stream())
         try:
-            async for chunk in self._request.stream():
+            while (chunk := await asyncio.wait_for(anext(pieces, None), seconds)) is not None:
                 size += len(chunk)
                 self._check(size)
                 yield chunk
+        except TimeoutError:
+            raise TooSlow(f"nothing of the body arrived for {setting(seconds)} s") from None
         except ClientDisconnect:
             raise InvalidInput("the upload was interrupted") from None
 
@@ -50,9 +65,8 @@ class Body:
             raise InvalidInput(f"the body is not UTF-8: {error.reason} at byte {error.start}") from None
 
     async def parsed(self, kind: type[Model]) -> Model:
-        """From JSON, checked. A page of another site can send other types without asking, so they are refused."""
-        if not self.content_type.partition(";")[0].strip().lower().endswith("json"):
-            raise InvalidInput(f"the body must be application/json, got {self.content_type[:80]!r}")
+        """From JSON, checked."""
+        self.language(("json",))
         content = await self.read()
         try:
             return await run_in_threadpool(kind.model_validate_json, content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,15 +13,30 @@ from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
 from service.contract.study.parsing import path_of
-from service.contract.wire.errors import Code, Detail, ErrorAnswer, ErrorBody, InvalidInput, ParetoscopeError
+from service.contract.wire.errors import (
+    Code,
+    Detail,
+    ErrorAnswer,
+    ErrorBody,
+    InvalidInput,
+    NoSpace,
+    ParetoscopeError,
+    TooManyRequests,
+)
 
 CODES: dict[int, Code] = {404: "not_found", 405: "method_not_allowed"}
 LONGEST = 300
+FULL = (errno.ENOSPC, errno.EDQUOT)
 _WRITTEN = TypeAdapter(ErrorAnswer)
 
 
+def written(body: ErrorBody) -> bytes:
+    """An error's JSON."""
+    return _WRITTEN.dump_json(ErrorAnswer(error=body))
+
+
 def error_answer(body: ErrorBody, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(_WRITTEN.dump_json(ErrorAnswer(error=body)), status, headers, media_type="application/json")
+    return Response(written(body), status, headers, media_type="application/json")
 
 
 def refusal(errors: Sequence[Any]) -> InvalidInput:
@@ -35,7 +51,8 @@ def refusal(errors: Sequence[Any]) -> InvalidInput:
 def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(ParetoscopeError)
     async def ours(request: Request, error: ParetoscopeError) -> Response:
-        return error_answer(error.public(), error.status)
+        later = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyRequests) else None
+        return error_answer(error.public(), error.status, later)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -48,6 +65,14 @@ def add_error_handlers(app: FastAPI) -> None:
         message = f"{request.method} {request.url.path}: {error.detail}"
         body = ErrorBody(code=CODES.get(error.status_code, "invalid_input"), message=message, details=[])
         return error_answer(body, error.status_code, error.headers)
+
+    @app.exception_handler(OSError)
+    async def of_the_disk(request: Request, error: OSError) -> Response:
+        """Files of trials; the database has words of its own."""
+        if error.errno not in FULL:
+            raise error
+        full = NoSpace(f"the service's disk is full, and nothing was written: {error.strerror}")
+        return error_answer(full.public(), full.status)
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> Response:

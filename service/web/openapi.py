@@ -15,18 +15,34 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import WithDefaultSchema
+from starlette.types import Receive, Scope, Send
 
+from service.contract.study.extension import Extension
 from service.contract.study.study import Study
 from service.contract.wire.answers.answer import DESCRIBED_BY
 from service.contract.wire.answers.streams import SentEvent
-from service.contract.wire.errors import ErrorAnswer, InvalidInput, NotFound, ParetoscopeError, TooLarge
+from service.contract.wire.errors import (
+    ErrorAnswer,
+    InvalidInput,
+    NotFound,
+    ParetoscopeError,
+    TooLarge,
+    TooSlow,
+    UnsupportedType,
+)
 from service.contract.wire.events import Reports
+from service.contract.wire.tokens import NewToken
+from service.web.gauges import ROUTED
+from service.web.policies import POLICY, of_docs
+from service.web.scopes import needs, scope_of
 
 STATIC = "/static-offline-docs"
 REF = "#/components/schemas/{model}"
 BY_HAND: dict[type, Literal["validation", "serialization"]] = {
     Study: "validation",
     Reports: "validation",
+    NewToken: "validation",
+    Extension: "validation",
     SentEvent: "serialization",
 }
 Fragment = dict[str, Any]  # of an OpenAPI document, in the shapes that FastAPI takes
@@ -57,16 +73,29 @@ def refuses(*kinds: type[ParetoscopeError]) -> dict[int | str, Fragment]:
 
 
 class Route(APIRoute):
-    """Documents the errors that follow from what it takes: an address with ids, parameters, a body."""
+    """Documents the errors that follow from what it takes: an address with ids, parameters, a body.
+
+    Says in the request's scope which address it has, as those who count answers cannot see it otherwise.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
         addressed, takes_body = "{" in path, "requestBody" in (self.openapi_extra or {})
         asked = self.dependant.query_params or self.dependant.header_params
         possible: list[type[ParetoscopeError]] = [NotFound] if addressed else []
-        possible += [TooLarge] if takes_body else []
+        possible += [TooLarge, TooSlow] if takes_body else []
+        possible += [UnsupportedType] if takes_body and "application/json" in self._taken() else []
         possible += [InvalidInput] if addressed or asked or takes_body else []
         self.responses = {**refuses(*possible), **self.responses}
+        self.openapi_extra = {**(self.openapi_extra or {}), **needs(scope_of(self))}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope.get(ROUTED, []).append(self.path)
+        await super().handle(scope, receive, send)
+
+    def _taken(self) -> Fragment:
+        """What its body may be, by content type."""
+        return dict((self.openapi_extra or {})["requestBody"]["content"])
 
 
 def route_name(route: APIRoute) -> str:
@@ -113,10 +142,12 @@ class Service(FastAPI):
 
     def _docs(self, request: Request) -> HTMLResponse:
         root = request.scope.get("root_path", "")
-        return get_swagger_ui_html(
+        page = get_swagger_ui_html(
             openapi_url=f"{root}{self.openapi_url}",
             title=self.title,
             swagger_js_url=f"{root}{STATIC}/swagger-ui-bundle.js",
             swagger_css_url=f"{root}{STATIC}/swagger-ui.css",
             swagger_favicon_url=f"{root}{STATIC}/favicon.png",
         )
+        page.headers[POLICY] = of_docs(bytes(page.body).decode())
+        return page

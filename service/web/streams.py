@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 
 from starlette.concurrency import run_in_threadpool
 
-from service.contract.wire.errors import NotFound
-from service.contract.wire.events import StudyEvent
+from service.contract.wire.errors import NotFound, Unreadable
 from service.store.protocol import Logged, Store
+
+log = logging.getLogger("paretoscope.streams")
 
 HEARTBEAT_SECONDS = 15.0
 BATCH = 1000
@@ -23,6 +25,11 @@ class Wake:
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closing = False
+
+    @property
+    def streams(self) -> int:
+        """How many are open."""
+        return sum(map(len, self._waiting.values()))
 
     def bind(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -63,23 +70,25 @@ def _batch(store: Store, study_id: str, after: int, limit: int) -> list[Logged]:
 
 
 async def stream(store: Store, wake: Wake, study_id: str, after: int) -> AsyncIterator[str]:
-    """Every event after `after`, once, in order; ends after the event that ends the study."""
+    """Every event after `after`, once, in order; ends after the last one of a study that has ended."""
     signal = wake.join(study_id)
     last = after
     yield ": paretoscope\n\n"
     try:
         while not wake.closing:
             signal.clear()
-            batch = await run_in_threadpool(_batch, store, study_id, last, BATCH)
+            try:
+                batch = await run_in_threadpool(_batch, store, study_id, last, BATCH)
+            except Unreadable as error:
+                log.warning("the stream of %s ends: %s", study_id, error.message)
+                return
             if batch:
-                last, _, event = batch[-1]
+                last = batch[-1].seq
                 yield "".join(map(as_sse, batch))
-                if isinstance(event, StudyEvent) and event.leads_to.is_ended():
-                    return
                 continue
             try:
                 if (await run_in_threadpool(store.study, study_id)).state.is_ended():
-                    # Nothing new and the study has ended: only a resume past its last event comes here.
+                    # Whoever resumes a study that has ended does so with an event: it has ended where none follows.
                     if not await run_in_threadpool(_batch, store, study_id, last, 1):
                         return
                     continue

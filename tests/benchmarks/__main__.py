@@ -1,23 +1,38 @@
-"""Prints the table of the README. `make bench` (all), `make bench ARGS=steps`, `make bench ARGS="grid 48"`,
-`make bench ARGS="dashboard 1000"`, `make bench ARGS=log`.
+"""Prints what is faster than what, and keeps it for the README.
+
+`make bench` measures all groups of rows, `make bench ARGS="steps log"` some of them, `make bench ARGS="grid --size 48"`
+one size. With `--keep` what was measured takes the place of the same rows of `docs/findings/speed.json`; the others
+stay as they are, each with its own date. `make findings` then writes the README.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from findings.commit import commit_of
+from findings.folder import ROOT, SPEED
+from findings.running import machine_words
+from findings.speed import GROUPS, Group, Timing, load_speed, renewed, written
 from frontends.client import Client
-from tests.benchmarks.dashboard import fronts
+from paretoscope import __version__
+from tests.benchmarks.cohort import cohorts
+from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
-from tests.benchmarks.steps import ratios
+from tests.benchmarks.row import Row
+from tests.benchmarks.steps import steps
+from tests.benchmarks.store import lists
 from tests.processes import short_home, up
+
+SIZES = {"grid": [48, 480], "dashboard": [1000, 10_000], "curves": [1000, 7200], "log": [10_000], "store": [1000]}
 
 
 def ours(client: Client, trials: int) -> float:
@@ -46,9 +61,9 @@ def plain(ray: dict[str, str], trials: int, mode: str) -> float:
     return time.perf_counter() - begun
 
 
-def grids(sizes: list[int]) -> list[tuple[str, float, str]]:
+def grids(sizes: Sequence[int]) -> list[Row]:
     rows = []
-    with short_home() as home, up(home) as running, Client(running.url) as client:
+    with short_home() as home, up(home) as running, Client(running.url, running.token) as client:
         note: dict[str, Any] = json.loads((home / "service.json").read_text())
         ray = {
             "BENCH_RAY": note["ray_address"],
@@ -58,42 +73,63 @@ def grids(sizes: list[int]) -> list[tuple[str, float, str]]:
         }
         for trials in sizes:
             own = ours(client, trials)
-            reused = plain(ray, trials, "reuse")
-            rows.append(
-                (
-                    f"{trials} trials: plain Ray Tune, actors reused / Paretoscope",
-                    reused / own,
-                    f"{reused:.0f} s / {own:.0f} s",
-                )
-            )
-            if trials <= 48:
-                default = plain(ray, trials, "default")
-                rows.append(
-                    (
-                        f"{trials} trials: plain Ray Tune, defaults / Paretoscope",
-                        default / own,
-                        f"{default:.0f} s / {own:.0f} s",
-                    )
-                )
+            modes = {"reuse": "actors reused", **({"default": "defaults"} if trials <= 48 else {})}
+            for mode, words in modes.items():
+                what = f"{trials} trials: plain Ray Tune ({words}) / Paretoscope"
+                rows.append(Row(f"grid-{trials}-{mode}", "grid", what, plain(ray, trials, mode), own))
     return rows
 
 
-def main(arguments: list[str]) -> None:
-    rows: list[tuple[str, float, str]] = []
-    if not arguments or arguments[0] == "steps":
-        rows += [(name, value, "") for name, value in ratios().items()]
-    if not arguments or arguments[0] == "grid":
-        rows += grids([int(n) for n in arguments[1:]] or [48, 480])
-    if not arguments or arguments[0] == "dashboard":
-        for trials in [int(n) for n in arguments[1:]] or [1000, 10_000]:
-            rows += fronts(trials)
-    if not arguments or arguments[0] == "log":
-        for trials in [int(n) for n in arguments[1:]] or [10_000]:
-            rows += folds(trials)
-    cores = len(os.sched_getaffinity(0))
-    print(f"\n{time.strftime('%Y-%m-%d')}, {cores} cores, {_processor()}\n")
-    for name, value, seconds in rows:
-        print(f"{name:70s} {value:6.2f}   {seconds}")
+def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
+    if group == "steps":
+        return steps()
+    if group == "cohort":
+        return cohorts()
+    sizes = sizes or SIZES[group]
+    if group == "store":
+        return [row for studies in sizes for row in lists(studies)]
+    if group == "grid":
+        return grids(sizes)
+    rows_of = {"dashboard": fronts, "curves": curves, "log": folds}[group]
+    return [row for trials in sizes for row in rows_of(trials)]
+
+
+def kept(row: Row, machine: str) -> Timing:
+    return Timing(
+        group=row.group,
+        what=row.what,
+        ratio=row.ratio,
+        values=(row.first, row.second),
+        unit=row.unit,
+        date=time.strftime("%Y-%m-%d"),
+        machine=machine,
+        paretoscope=__version__,
+        commit=commit_of(ROOT),
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], help="of rows; all without one")
+    parser.add_argument(
+        "--size",
+        type=int,
+        action="append",
+        default=[],
+        help="trials of grid, dashboard, curves and log, studies of store",
+    )
+    parser.add_argument("--keep", action="store_true", help=f"in docs/findings/{SPEED.name}")
+    asked = parser.parse_args(arguments)
+    machine = f"{machine_words()}, {_processor()}"
+    rows = []
+    for group in asked.groups or GROUPS:
+        own = measured(group, asked.size)
+        rows += own
+        if asked.keep:  # what comes next may fail, and this took minutes
+            SPEED.write_text(written(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
+    print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
+    for row in rows:
+        print(f"{row.what:90s} {row.ratio:6.2f}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
 
 
 def _processor() -> str:

@@ -11,7 +11,7 @@ import math
 import random
 import statistics
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 import optuna
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.benchmarks.row import Row
 from tests.browser.pages import CHROMIUM, QUIET
 from tests.processes import BIN, Running, answers, free_port, service_alone, short_home, until
 
 EPOCHS, SEEDS, VISITS = 20, 10, 3
+WITH_CURVES = 300  # trials that train for all βs
+POINTS, CURVES = 24, 5  # of such a trial: places of its curve, and how often it reports one
 OURS = "[data-figure=pareto-front] canvas.sketch, [data-figure=pareto-front] .scatterlayer path.point"
 PLOTLY = "[data-figure=pareto-front] .scatterlayer path.point"
 THEIRS = "#graph-pareto-front .scatterlayer path.point"
@@ -53,33 +56,52 @@ def study(trials: int) -> dict[str, Any]:
     }
 
 
+def study_of_curves(trials: int) -> dict[str, Any]:
+    """As many trainings for all βs, which differ in their learning rate."""
+    rates = {"from": 1e-4, "to": 1e-2, "count": trials // SEEDS, "scale": "log"}
+    arm = {"name": "all β", "weighting": {"name": "conditional", "points": POINTS}}
+    return {**study(trials), "arms": [{**arm, "training": {"learning_rate": {"grid": rates}}}]}
+
+
 def outcome(beta: float, chance: random.Random) -> tuple[float, float]:
     """Bits about the input and about the label, roughly as on digits."""
     rate = min(240.0, 0.3 / beta**0.6) * chance.uniform(0.9, 1.1)
     return rate, 3.1 * (1 - math.exp(-rate / 6)) * chance.uniform(0.93, 1.0)
 
 
-def events_of(trial: str, rate: float, label: float, beta: float) -> Iterator[dict[str, Any]]:
+def measured(rate: float, label: float, epoch: int) -> dict[str, float]:
+    done = 1 - math.exp(-epoch / 5)
+    return {
+        "i_xz_bits": 100 * (1 - done) + rate * done,
+        "i_xz_bits_stderr": 0.1,
+        "i_zy_bits": label * done,
+        "i_zy_bits_stderr": 0.02,
+        "accuracy": 0.1 + 0.28 * label * done,
+        "test_examples": 360,
+        "train_accuracy": 0.12 + 0.28 * label * done,
+        "generalization_gap": 0.02,
+    }
+
+
+def events_of(
+    trial: str, rate: float, label: float, beta: float, curve: Sequence[tuple[float, float, float]] = ()
+) -> Iterator[dict[str, Any]]:
+    """`curve` are places of a trial that has many: β, and bits about the input and about the label."""
     yield {"uid": f"{trial}:s", "kind": "trial_started", "trial": trial, "host": "box"}
     for epoch in range(1, EPOCHS + 1):
-        done = 1 - math.exp(-epoch / 5)
         metrics = {
             "epoch": epoch,
             "seconds": 0.1 * epoch,
-            "loss_pred": 2.3 - 0.69 * label * done,
+            "loss_pred": 2.3 - 0.69 * label * (1 - math.exp(-epoch / 5)),
             "loss_info": 0.69 * rate,
             "weight_pred": 1.0,
             "weight_info": beta,
-            "i_xz_bits": 100 * (1 - done) + rate * done,
-            "i_xz_bits_stderr": 0.1,
-            "i_zy_bits": label * done,
-            "i_zy_bits_stderr": 0.02,
-            "accuracy": 0.1 + 0.28 * label * done,
-            "test_examples": 360,
-            "train_accuracy": 0.12 + 0.28 * label * done,
-            "generalization_gap": 0.02,
+            **measured(rate, label, epoch),
         }
-        yield {"uid": f"{trial}:{epoch}", "kind": "report", "trial": trial, "metrics": metrics}
+        event: dict[str, Any] = {"uid": f"{trial}:{epoch}", "kind": "report", "trial": trial, "metrics": metrics}
+        if curve and epoch % (EPOCHS // CURVES) == 0:
+            event["points"] = [{"where": {"beta": b}, "metrics": measured(r, y, epoch)} for b, r, y in curve]
+        yield event
     yield {"uid": f"{trial}:f", "kind": "trial_finished", "trial": trial}
 
 
@@ -90,10 +112,12 @@ class Made(NamedTuple):
     trials: list[tuple[float | None, int, float, float]]
 
 
-def fill(service: Running, trials: int, finish: bool = True) -> Made:
+def fill(service: Running, trials: int, finish: bool = True, curves: bool = False) -> Made:
     """A study whose trials have all reported, made by posting events."""
     chance = random.Random(1)
-    study_id = service.post("/api/studies", json=study(trials)).json()["id"]
+    spec = study_of_curves(trials) if curves else study(trials)
+    betas = [10.0 ** (-4 + 4 * i / (POINTS - 1)) for i in range(POINTS)] if curves else []
+    study_id = service.post("/api/studies", json=spec).json()["id"]
     planned = service.get(f"/api/studies/{study_id}/trials", limit=20_000).json()["trials"]
     made, batch = [], [{"uid": "start", "kind": "study_started"}]
 
@@ -104,9 +128,11 @@ def fill(service: Running, trials: int, finish: bool = True) -> Made:
     for trial in planned:
         beta = trial["config"].get("weighting.beta")
         rate, label = outcome(beta or 0.03, chance)
-        batch += events_of(trial["id"], rate, label, beta or 0.03)
+        curve = [(b, *outcome(b, chance)) for b in betas]
+        told = events_of(trial["id"], rate, label, beta or 0.03, curve)
+        batch += told if finish else [event for event in told if event["kind"] != "trial_finished"]
         made.append((beta, trial["seed"], rate, label))
-        if len(batch) > 4000:
+        if len(batch) > (400 if curves else 4000):
             flush()
     if finish:
         batch.append({"uid": "end", "kind": "study_finished"})
@@ -175,8 +201,7 @@ def visits(browser: Browser, address: str, selector: str) -> tuple[Visit, Visit]
     return first, Visit(statistics.median(v.seconds for v in later), later[-1].bytes)
 
 
-def fronts(trials: int) -> list[tuple[str, float, str]]:
-    rows = []
+def fronts(trials: int) -> list[Row]:
     with short_home() as home, sync_playwright() as playwright:
         with service_alone(home) as service:
             made = fill(service, trials)
@@ -189,13 +214,39 @@ def fronts(trials: int) -> list[tuple[str, float, str]]:
             ours = visits(browser, address, OURS)
             whole = visits(browser, address, PLOTLY)[1]
         browser.close()
-    for which, other, own in (("first visit", theirs[0], ours[0]), ("later visits", theirs[1], ours[1])):
-        name = f"{trials:,} trials, {which}: front drawn, optuna-dashboard / Paretoscope"
-        rows.append((name, other.seconds / own.seconds, f"{other.seconds:.1f} s / {own.seconds:.2f} s"))
-    sent = f"{theirs[0].bytes / 1e6:.1f} MB / {ours[0].bytes / 1e6:.1f} MB"
-    rows.append(
-        (f"{trials:,} trials: bytes sent, optuna-dashboard / Paretoscope", theirs[0].bytes / ours[0].bytes, sent)
-    )
-    later = f"{theirs[1].seconds:.1f} s / {whole.seconds:.2f} s"
-    rows.append((f"{trials:,} trials, later visits: the same, by plotly", theirs[1].seconds / whole.seconds, later))
-    return rows
+
+    def row(key: str, what: str, first: float, second: float, unit: str = "s") -> Row:
+        name = f"front-{trials}{key}"
+        return Row(name, "dashboard", f"{trials:,} trials, {what}: optuna-dashboard / Paretoscope", first, second, unit)
+
+    later, cold = "time to the painted Pareto front", "the same on the first visit after both servers were started"
+    return [
+        row("", later, theirs[1].seconds, ours[1].seconds),
+        row("-first", cold, theirs[0].seconds, ours[0].seconds),
+        row("-bytes", "bytes sent", theirs[0].bytes / 1e6, ours[0].bytes / 1e6, "MB"),
+        row("-plotly", "time to the front by plotly.js", theirs[1].seconds, whole.seconds),
+    ]
+
+
+def curves(plain: int) -> list[Row]:
+    """A study of trainings for all βs against one of so many single points: how much longer its front takes."""
+    with short_home() as home, sync_playwright() as playwright:
+        with service_alone(home) as service:
+            studies = [fill(service, WITH_CURVES, curves=True).study, fill(service, plain).study]
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        seen: list[tuple[Visit, Visit, Visit]] = []
+        for study_id in studies:
+            with service_alone(home) as service:
+                address = f"{service.url}/studies/{study_id}"
+                seen.append((*visits(browser, address, OURS), visits(browser, address, PLOTLY)[1]))
+        browser.close()
+
+    def row(key: str, what: str, own: Visit, other: Visit) -> Row:
+        name = f"{WITH_CURVES} trials × {POINTS} points / {plain:,} trials"
+        return Row(f"curves-{plain}{key}", "curves", f"{what}: {name}", own.seconds, other.seconds)
+
+    return [
+        row("-first", "time to the painted Pareto front, first visit", seen[0][0], seen[1][0]),
+        row("", "time to the painted Pareto front", seen[0][1], seen[1][1]),
+        row("-plotly", "time to the front by plotly.js", seen[0][2], seen[1][2]),
+    ]

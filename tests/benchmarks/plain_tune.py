@@ -17,6 +17,8 @@ import numpy as np
 
 from tests.benchmarks.grid import EPOCHS, LATENT, SEEDS, WIDTHS, betas
 
+SAMPLES = 12  # latent samples of every evaluation, the default of a study
+
 
 def train(config: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> None:
     import torch
@@ -47,7 +49,7 @@ def train(config: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> None
         right = (logits.softmax(-1).mean(0).argmax(1) == labels).float().mean()
         return float(right), float(loss), float(rate(mu, sigma))
 
-    for epoch in range(1, EPOCHS + 1):
+    for _ in range(EPOCHS):
         for batch in torch.randperm(len(x)).split(128):
             mu, sigma = encode(x[batch])
             logits = decoder(mu + sigma * torch.randn_like(mu))
@@ -56,9 +58,8 @@ def train(config: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> None
             loss.backward()
             optimizer.step()
         with torch.no_grad():
-            samples = 12 if epoch == EPOCHS else 1
-            test, ce, kl = accuracy(x_test, y_test, samples)
-            seen, _, _ = accuracy(x[: len(x_test)], y[: len(x_test)], samples)
+            test, ce, kl = accuracy(x_test, y_test, SAMPLES)
+            seen, _, _ = accuracy(x[: len(x_test)], y[: len(x_test)], SAMPLES)
         tune.report({"accuracy": test, "cross_entropy": ce, "rate": kl, "train_accuracy": seen})
 
 

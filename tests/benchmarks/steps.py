@@ -1,19 +1,21 @@
-"""Cost of a training step: MIB against fixed β, and a cohort of 32 against 32 single models. One thread."""
+"""Cost of a training step: MIB and all β at once against fixed β, a cohort of 32 against 32 models. One thread."""
 
 from __future__ import annotations
 
+import time
 from statistics import median
 from typing import Any
 
 import torch
 
 from service.contract.study.parsing import check_study
+from tests.benchmarks.row import Row
 from tests.planned import planned
 from workers.training.loop import train
 
 
 def member_seconds(weighting: dict[str, Any], members: int, epochs: int) -> float:
-    """Training seconds per member and epoch, evaluation left out."""
+    """CPU seconds of training per member and epoch, evaluation left out: other programs do not count."""
     checked = check_study(
         {
             "name": "steps",
@@ -23,25 +25,41 @@ def member_seconds(weighting: dict[str, Any], members: int, epochs: int) -> floa
             "arms": [{"name": "a", "weighting": weighting}],
         }
     )
-    *_, last = train(planned(checked), checked.data, checked.evaluation, torch.device("cpu"))
+    *_, last = train(planned(checked), checked.data, checked.evaluation, torch.device("cpu"), time.process_time)
     seconds = [metrics["seconds"] for metrics in last.metrics.values()]
     return (seconds[0] or 0.0) / epochs
 
 
-def ratios(rounds: int = 3) -> dict[str, float]:
+def steps(rounds: int = 3) -> list[Row]:
     """Medians over interleaved rounds, so that a noisy neighbour hits all sides alike."""
     torch.set_num_threads(1)
-    fixed, mib = {"name": "fixed", "beta": 0.01}, {"name": "mib"}
-    found: dict[str, list[float]] = {"fixed32": [], "mib32": [], "fixed1": [], "mib1": []}
-    member_seconds(fixed, 32, 2)
-    for _ in range(rounds):
-        found["fixed1"].append(member_seconds(fixed, 1, 20))
-        found["mib1"].append(member_seconds(mib, 1, 20))
-        found["fixed32"].append(member_seconds(fixed, 32, 6))
-        found["mib32"].append(member_seconds(mib, 32, 6))
-    middle = {name: median(values) for name, values in found.items()}
-    return {
-        "MIB step / fixed step, cohort of 32": middle["mib32"] / middle["fixed32"],
-        "MIB step / fixed step, alone": middle["mib1"] / middle["fixed1"],
-        "cohort of 32 / 32 single steps": middle["fixed32"] / middle["fixed1"],
+    weightings: dict[str, dict[str, Any]] = {
+        "fixed": {"name": "fixed", "beta": 0.01},
+        "mib": {"name": "mib"},
+        "every": {"name": "conditional", "points": 1},
     }
+    times: dict[str, list[float]] = {}
+    member_seconds(weightings["fixed"], 32, 2)
+    for _ in range(rounds):
+        for members, epochs in ((1, 20), (5, 12), (32, 6)):
+            for name, weighting in weightings.items():
+                times.setdefault(f"{name}{members}", []).append(member_seconds(weighting, members, epochs))
+    middle = {name: 1000 * median(values) for name, values in times.items()}
+    return [
+        _row("steps-mib-32", "a step of MIB / a step of fixed β, cohort of 32", middle["mib32"], middle["fixed32"]),
+        _row("steps-mib-1", "a step of MIB / a step of fixed β, alone", middle["mib1"], middle["fixed1"]),
+        *(
+            _row(
+                f"steps-every-{members}",
+                f"a step for every β / a step of fixed β, {'alone' if members == 1 else f'cohort of {members}'}",
+                middle[f"every{members}"],
+                middle[f"fixed{members}"],
+            )
+            for members in (1, 5, 32)
+        ),
+        _row("steps-cohort", "a step of a cohort of 32 / 32 single steps", middle["fixed32"], middle["fixed1"]),
+    ]
+
+
+def _row(name: str, what: str, own: float, other: float) -> Row:
+    return Row(name, "steps", what, own, other, "CPU ms an epoch")

@@ -37,6 +37,8 @@ def opened(browser: Browser) -> Iterator[Open]:
         context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
+        if running.token:
+            context.add_cookies([{"name": "paretoscope_token", "value": running.token, "url": running.url}])
         pages.append(Watched(context.new_page(), running.url))
         return pages[-1]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from frontends.client import Client
 from tests.browser.pages import CHROMIUM, QUIET
-from tests.processes import short_home, up
+from tests.processes import Running, short_home, up
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 DRAWN = """() => [...document.querySelectorAll('.plot')].filter((plot) => {
@@ -26,10 +26,11 @@ class Picture(NamedTuple):
     height: int = 900
 
 
-def take(browser: Browser, url: str, picture: Picture) -> None:
+def take(browser: Browser, running: Running, picture: Picture) -> None:
     size: Any = {"width": picture.width, "height": picture.height}
     page = browser.new_page(viewport=size, color_scheme=picture.scheme)
-    page.goto(url + picture.path)
+    page.goto(f"{running.url}/?token={running.token}")
+    page.goto(running.url + picture.path)
     page.wait_for_load_state("networkidle")
     page.wait_for_function(DRAWN)
     page.wait_for_timeout(500)  # plotly's last lines
@@ -38,7 +39,12 @@ def take(browser: Browser, url: str, picture: Picture) -> None:
 
 
 def main() -> None:
-    with short_home() as home, up(home) as running, Client(running.url) as client, sync_playwright() as playwright:
+    with (
+        short_home() as home,
+        up(home) as running,
+        Client(running.url, running.token) as client,
+        sync_playwright() as playwright,
+    ):
         preset = next(p for p in client.presets() if p["name"] == "beta-vs-mib-digits")
         study = client.submit(preset["text"]).wait(timeout=600)
         page = f"/studies/{study.id}"
@@ -50,7 +56,7 @@ def main() -> None:
             Picture("dashboard-phone", page, "dark", 390, 1180),
             Picture("new-study", "/new?preset=beta-vs-mib-digits&view=form"),
         ):
-            take(browser, running.url, picture)
+            take(browser, running, picture)
         browser.close()
 
 

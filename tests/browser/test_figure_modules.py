@@ -216,6 +216,70 @@ def test_a_sketch_is_scaled_by_its_trials_and_begins_at_no_zero_on_a_log_axis(st
     assert [x for x, _ in marks if 56 < x < 544] == [78, 522]
 
 
+def test_all_points_of_a_trial_are_ringed_on_the_axes_that_have_it_first(stage: Page) -> None:
+    script = """async () => {
+      const { ringOf } = await load("figures/look");
+      const strong = { x: [1, 2, 3], y: [4, 5, 6], customdata: ["t1", "t2", "t1"] };
+      const muted = { x: [7], y: [8], customdata: ["t1"] };
+      const elsewhere = { x: [9], y: [9], xaxis: "x2", yaxis: "y2", customdata: ["t1"] };
+      const traces = [{ x: [0], y: [0] }, strong, muted, elsewhere];
+      const rings = ["t1", "t2", "t3", null].map((trial) => ringOf(traces, trial));
+      return rings.map(({ x, y, marker }) => [x, y, marker?.size]);
+    }"""
+    many, single, *none = play(stage, script)
+    assert many == [[1, 3, 7], [4, 6, 8], 12] and single == [[2], [5], 16]
+    assert none == [[[], [], None]] * 2
+
+
+def test_marks_stand_at_their_means_with_their_intervals_and_no_lower_than_the_axis_shows(stage: Page) -> None:
+    script = """async () => {
+      const { Pointer } = await load("figures/pointer");
+      const axis = (scale) => ({ _offset: 50, _length: 200, d2p: (value) => scale * value });
+      const plot = { _fullLayout: { xaxis: axis(10), yaxis: axis(-1) } };
+      const axes = [{ metric: "a", least: 0.5 }, { metric: "b", least: null }];
+      const over = (mean, half_width, low = mean, high = mean) => ({ mean, half_width, low, high });
+      const pointer = new Pointer();
+      const shown = () => [...pointer.field.children].map((mark) => [
+        mark.dataset.x, mark.dataset.y, mark.querySelector("path").getAttribute("class"),
+        [...mark.querySelectorAll("line")].map((line) => ["x1", "y1", "x2", "y2"].map((key) => line.getAttribute(key))),
+      ]);
+      const look = { colour: "red", symbol: "circle" };
+      pointer.show(plot, axes, [
+        { x: over(3, 1), y: over(7, 2), look, open: false },
+        { x: over(0.1, null), y: over(6, null, 5, 8), look, open: true },
+        { x: over(null, null), y: over(6, null), look, open: true },
+      ]);
+      const both = shown();
+      const box = ["x", "width"].map((key) => pointer.field.getAttribute(key));
+      pointer.show({}, axes, [{ x: over(3, 1), y: over(7, 2), look, open: false }]);
+      return [both, box, shown()];
+    }"""
+    both, box, undrawn = play(stage, script)
+    assert both == [
+        ["30.0", "-7.0", "full", [["20", "-7", "40", "-7"], ["30", "-5", "30", "-9"]]],
+        ["5.0", "-6.0", "open", [["5", "-6", "5", "-6"], ["5", "-5", "5", "-8"]]],
+    ]
+    assert box == ["50", "200"] and undrawn == []
+
+
+def test_a_place_is_found_again_by_its_values(stage: Page) -> None:
+    script = """async () => {
+      const { placeNear, valuesIn, written } = await load("kit/places");
+      const betas = [0.0001, 0.01, 1].map((beta) => ({ where: { beta } }));
+      const shares = [[0, 1], [0.5, 0.5], [1, 0]].map(([left, right]) => ({ where: { left, right } }));
+      return [
+        [[], [0.0001], [0.09], [0.11], [50], [0.1, 0.9]].map((values) => placeNear(betas, values)),
+        [[1, 0], [0.1, 0.9], [0, 1]].map((values) => placeNear(shares, values)),
+        placeNear([{ where: { beta: 0 } }, { where: { beta: 1 } }], [0]),
+        [null, "", "x", "0.1,x", "0.25", "0.25,0.75"].map(valuesIn),
+        [written([0.01234567]), written([0.25, 0.75]), written([])],
+      ];
+    }"""
+    betas, shares, zero, values, texts = play(stage, script)
+    assert betas == [1, 0, 1, 2, 2, 1] and shares == [2, 0, 0] and zero == 0
+    assert values == [[], [], [], [], [0.25], [0.25, 0.75]] and texts == ["0.0123457", "0.25,0.75", ""]
+
+
 def test_nothing_is_ringed_in_space(stage: Page) -> None:
     script = """async () => {
       const { ringOf } = await load("figures/look");

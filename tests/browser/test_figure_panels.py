@@ -293,7 +293,7 @@ def test_the_curve_of_an_open_trial_has_the_colour_of_its_arm(stage: Page) -> No
       document.getElementById("page").replaceChildren(drawer.element);
       const reports = [{ epoch: 1, accuracy: 0.5 }, { epoch: 2, accuracy: 0.75 }];
       const trial = { id: "t1", arm: "b", seed: 0, state: "finished", reason: null, config: {}, metrics: {},
-        intervals: {}, lights: {}, artifacts: {}, reports, log: [], training_seconds: 1, started_at: null };
+        intervals: {}, lights: {}, artifacts: {}, reports, points: [], log: [], training_seconds: 1, started_at: null };
       stage.answers["/api/studies/s/trials/t1"] = trial;
       drawer.open("t1");
       await drawer.refresh();

@@ -43,7 +43,7 @@ def written(running: Running, text: str) -> dict[str, Any]:
 
 def test_a_new_study_is_checked_where_it_is_written(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new?view=yaml")
-    counted(page, "39 trials in 2 arms")
+    counted(page, "42 trials in 3 arms")
     editor = page.get_by_label("The study as YAML")
     text = editor.input_value()
     line = next(i for i, each in enumerate(text.splitlines(), 1) if each.startswith("seeds:"))
@@ -54,26 +54,28 @@ def test_a_new_study_is_checked_where_it_is_written(alone: Running, opened: Open
     expect(page.get_by_role("button", name="Run this study")).to_be_disabled()
 
     editor.fill(text.replace("seeds: [0, 1, 2]", "seeds: [7]"))
-    counted(page, "13 trials in 2 arms")
+    counted(page, "14 trials in 3 arms")
     expect(page.locator(".gutter .marked")).to_have_count(0)
     page.get_by_role("button", name="Run this study").click()
     page.wait_for_url(re.compile(r"/studies/s\w+$"))
-    expect(page.locator("h1")).to_have_text("manual β versus MIB on digits")
+    expect(page.locator("h1")).to_have_text("manual β, MIB, all β at once")
 
     page.get_by_role("link", name="Run again with changes").click()
-    counted(page, "13 trials in 2 arms")
+    counted(page, "14 trials in 3 arms")
 
 
 def test_form_and_yaml_are_two_views_of_one_study(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new?preset=beta-vs-mib-digits")
-    counted(page, "39 trials in 2 arms")
+    counted(page, "42 trials in 3 arms")
     page.get_by_label("how many seeds").fill("5")
-    counted(page, "65 trials in 2 arms")
+    counted(page, "70 trials in 3 arms")
     page.get_by_role("button", name="YAML").click()
     expect(page).to_have_url(re.compile("view=yaml"))
     text = text_of(page)
     assert "seeds: [0, 1, 2, 3, 4]" in text
-    assert text.startswith("# Is a hand-picked β as good as MIB?"), "the comment above stays"
+    assert text.startswith("# Is a hand-picked β as good as MIB, and need β be picked at all?"), (
+        "the comment above stays"
+    )
 
     editor = page.get_by_label("The study as YAML")
     editor.fill(text.replace("epochs: 40", "epochs: 7").replace("name: mlp", "name: cnn"))
@@ -108,13 +110,14 @@ def test_what_the_form_cannot_show_stays_and_is_said_to_be_set_in_yaml(alone: Ru
 
 def test_an_error_stands_at_its_field(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new")
-    counted(page, "39 trials in 2 arms")
+    counted(page, "42 trials in 3 arms")
     epochs = page.get_by_label("epochs")
     epochs.fill("0")
     counted(page, "One thing to correct")
     expect(page.locator("#f-training-epochs-error")).to_have_text(re.compile("greater than or equal to 1, got 0"))
     expect(epochs).to_have_attribute("aria-invalid", "true")
     expect(epochs).to_have_attribute("aria-describedby", re.compile("f-training-epochs-error"))
+    page.locator(".arm-form summary").first.click()
     page.get_by_label("β from").fill("-1")
     counted(page, "2 things to correct")
     expect(page.locator("#f-arms-0-weighting-beta-error")).to_contain_text("a log scale needs from and to above 0")
@@ -201,7 +204,7 @@ def test_what_was_written_outlives_a_reload(alone: Running, opened: Open) -> Non
 
 def test_yaml_that_cannot_be_read_is_corrected_as_yaml(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new?view=yaml")
-    counted(page, "39 trials in 2 arms")
+    counted(page, "42 trials in 3 arms")
     page.get_by_label("The study as YAML").fill("name: [")
     counted(page, "One thing to correct")
     page.get_by_role("button", name="Form").click()
@@ -271,7 +274,7 @@ def test_a_source_that_is_gone_is_named(alone: Running, opened: Open) -> None:
     expect(page.get_by_role("heading", name="There is no such study or trial to start from")).to_be_visible()
     expect(page.locator("main")).to_contain_text("snowhere")
     page.get_by_role("link", name="Start from a preset").click()
-    counted(page, "39 trials in 2 arms")
+    counted(page, "42 trials in 3 arms")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -96,8 +96,11 @@ def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:
 
 def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
-    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0, "epsilon": 0.25, "igd_plus": None}
-    rest |= {"distance": {"mean": -0.5, "half_width": 0.1, "seeds": 3}, "amounts_to": {}}
+    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0}
+    rest |= {"epsilon_over_seeds": {"mean": 0.25, "half_width": 0.02, "low": 0.2, "high": 0.3}}
+    rest |= {"igd_plus_over_seeds": {"mean": None, "half_width": None, "low": None, "high": None}}
+    rest |= {"dominated_over_seeds": {"mean": 0.4, "lower": 0.1176, "upper": 0.7693}}
+    rest |= {"distance": {"mean": -0.5, "half_width": 0.1, "seeds": 3}, "amounts_to_over_seeds": {}}
     rest |= {"delta_m": None, "mean_rank": None, "optimism": {}}
     return {
         "name": name,
@@ -111,14 +114,14 @@ def arm(name: str, **changed: Any) -> dict[str, Any]:
 def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
     pair, lands = (
         {"standing": "below", "standing_words": "below the front", "distance_p_value": 0.01},
-        {"weighting.beta": 0.01},
+        {"weighting.beta": {"mean": 0.01, "lower": 0.0042, "upper": 0.024}},
     )
     comparison: dict[str, Any] = {
         **{"seeds": 3, "baseline": "a", "verdict": "v", "lights": {}, "single": None},
         "objectives": [{"metric": "i_xz_bits", "reference": 32.0}, {"metric": "own", "reference": 0.5}],
         "arms": [
             arm("a"),
-            arm("b", counts={**arm("b")["counts"], "failed": 1}, front_share=None, amounts_to=lands),
+            arm("b", counts={**arm("b")["counts"], "failed": 1}, front_share=None, amounts_to_over_seeds=lands),
         ],
         "pairs": [{**pair, "arm": "b", "words": "half of it"}],
     }
@@ -134,10 +137,19 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
       return [before, kept, cells(table.body.children[0])[4], table.note.textContent, table.against.textContent];"""
     alone = {**comparison, "seeds": 1, "baseline": None, "pairs": [], "arms": comparison["arms"][1:]}
     before, kept, against, note, head = scene(stage, script, [comparison, alone])
-    shared = ["30.0 ± 2.0", "0.250", "–", "–", "–", "0.500", "1 m 01 s"]
+    shared = ["30.0 ± 2.0", "40 % (12 to 77)", "0.250 ± 0.020", "–", "–", "–", "0.500", "1 m 01 s"]
     assert before[0] == [
         ["a", "5/6", "0, 2", shared[0], "baseline", "–", *shared[1:], "25 %"],
-        ["b", "5/6", "1, 2", shared[0], "below the front, −0.500 ± 0.100", "β ≈ 0.01", *shared[1:], "–"],
+        [
+            "b",
+            "5/6",
+            "1, 2",
+            shared[0],
+            "below the front, −0.500 ± 0.100",
+            "β ≈ 0.01 (0.0042 to 0.024)",
+            *shared[1:],
+            "–",
+        ],
     ]
     assert before[1] == ["num", "num bad"] and before[4] == ["", "Half of it"]
     assert before[2] == (
@@ -175,7 +187,7 @@ def test_the_open_trial_explains_its_lights_and_lists_no_calibration(stage: Page
     script = """const { TrialDrawer } = await load("pages/trial-drawer");
       const drawer = new TrialDrawer(study, new Map(argument[0].map((row) => [row.name, row])), () => {});
       page.replaceChildren(drawer.element);
-      stage.answers["/api/studies/s/trials/t1"] = { ...argument[1], reports: [], log: [], artifacts: {} };
+      stage.answers["/api/studies/s/trials/t1"] = { ...argument[1], reports: [], points: [], log: [], artifacts: {} };
       drawer.open("t1");
       drawer.refresh().catch(() => {});
       await stage.settle();
@@ -256,14 +268,17 @@ def test_delta_m_and_mean_rank_are_shown_only_against_single_tasks(stage: Page) 
       const head = () => cells(table.element.querySelector("thead tr"));
       return argument.map((comparison) => {
         table.show(comparison);
-        return [head().slice(6, 10), [...table.body.children].map((row) => cells(row).slice(6, 10)),
+        return [head().slice(7, 11), [...table.body.children].map((row) => cells(row).slice(7, 11)),
           table.alone.hidden, table.alone.textContent];
       });"""
     without = {**comparison, "single": None}
     shown, hidden, again = scene(stage, script, [comparison, without, comparison])
     assert shown == again
     assert shown[0] == ["ε", "IGD⁺", "Δm [%]", "Mean rank"]
-    assert shown[1] == [["0.250", "–", "1.25 ± 0.50", "1.00 and 2.00"], ["0.250", "–", "–", "–"]]
+    assert shown[1] == [
+        ["0.250 ± 0.020", "–", "1.25 ± 0.50", "1.00 and 2.00"],
+        ["0.250 ± 0.020", "–", "–", "–"],
+    ]
     assert shown[2:] == [False, "Δm: relative drop."]
     assert "Mean rank" not in hidden[0] and [len(row) for row in hidden[1]] == [4, 4]
     assert hidden[1][0][2:] == ["–", "–"] and hidden[2:] == [True, ""], "then come the best values"
@@ -327,7 +342,7 @@ def test_a_demo_that_could_not_begin_can_be_tried_again(stage: Page) -> None:
 
 
 def test_an_open_trial_shows_its_numbers_its_files_and_its_log(stage: Page) -> None:
-    opened = {**TRIAL, "reports": [], "log": ["one", "two"], "artifacts": {"checkpoint": 1_234_567}}
+    opened = {**TRIAL, "reports": [], "points": [], "log": ["one", "two"], "artifacts": {"checkpoint": 1_234_567}}
     script = """const { TrialDrawer } = await load("pages/trial-drawer");
       window.Plotly ??= { react: async () => {} };
       const closed = [];
@@ -389,7 +404,7 @@ def test_a_trial_that_is_not_there_is_said_to_be_missing_and_a_loss_is_passed_on
 
 
 def test_an_open_trial_is_the_one_that_was_opened_last(stage: Page) -> None:
-    opened = {**TRIAL, "reports": [], "log": ["one"], "artifacts": {}}
+    opened = {**TRIAL, "reports": [], "points": [], "log": ["one"], "artifacts": {}}
     script = """const { TrialDrawer } = await load("pages/trial-drawer");
       window.Plotly ??= { react: async () => {} };
       const drawer = new TrialDrawer(study, metrics, () => {});
@@ -426,7 +441,14 @@ def test_an_open_trial_is_the_one_that_was_opened_last(stage: Page) -> None:
 
 
 def test_a_trial_that_goes_on_is_shown_as_it_goes_and_its_log_leaves_the_reader_where_they_are(stage: Page) -> None:
-    opened = {**TRIAL, "state": "running", "reports": [], "log": [f"line {i}" for i in range(60)], "artifacts": {}}
+    opened = {
+        **TRIAL,
+        "state": "running",
+        "reports": [],
+        "points": [],
+        "log": [f"line {i}" for i in range(60)],
+        "artifacts": {},
+    }
     script = """const { TrialDrawer } = await load("pages/trial-drawer");
       window.Plotly ??= { react: async () => {} };
       const drawer = new TrialDrawer(study, metrics, () => {});

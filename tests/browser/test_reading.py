@@ -114,8 +114,8 @@ def test_the_arms_are_shown_as_compared(alone: Running, finished: tuple[str, lis
     expect(rows).to_have_count(2)
     heads = page.locator(".arms thead th:visible").all_inner_texts()
     assert heads[:4] == ["Arm", "Trials", "Failed, collapsed", "Hypervolume"]
-    assert heads[5:8] == ["Lands at", "ε", "IGD⁺"]
-    assert heads[8:] == [
+    assert heads[5:9] == ["Lands at", "Dominated", "ε", "IGD⁺"]
+    assert heads[9:] == [
         "Best I(X;Z) [bits]",
         "Best I(Z;Y) [bits]",
         "Best accuracy",
@@ -128,8 +128,8 @@ def test_the_arms_are_shown_as_compared(alone: Running, finished: tuple[str, lis
         volume = arm["hypervolume"]
         assert cells[3] == spread(volume["mean"], volume["half_width"], volume["low"], volume["high"])
         assert (cells[4] == "baseline") == (arm["name"] == compared["baseline"])
-        assert cells[10] == f"{arm['best']['accuracy']:.3f}"
-        assert cells[12] == f"{100 * arm['front_share']:.0f} %"
+        assert cells[11] == f"{arm['best']['accuracy']:.3f}"
+        assert cells[13] == f"{100 * arm['front_share']:.0f} %"
     expect(page.locator(".arms .panel-head")).to_contain_text(
         "two seeds, both values, no interval, reference point I(X;Z) 32, I(Z;Y) 0"
     )

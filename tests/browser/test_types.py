@@ -22,6 +22,7 @@ CLASSES = {
     "Comparison": "ComparisonAnswer",
     "Control": "FigureControl",
     "Counts": "TrialCounts",
+    "Curves": "CurvesAnswer",
     "Figure": "FigureAnswer",
     "FigureOffer": "OfferedFigure",
     "ListedStudy": "StudySummary",

@@ -293,9 +293,11 @@ STUDY = """
   const at = (query) => page.querySelector(query);
   const own = "/api/studies/a";
   const counts = (failed) => ({ ...argument.counts, failed });
+  const none = { mean: null, half_width: null, low: null, high: null, lower: null, upper: null };
   const arm = (name, failed) => ({ name, counts: counts(failed), best: {}, front_share: null, training_seconds: null,
     hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
-    amounts_to: {}, epsilon: null, igd_plus: null, optimism: {}, delta_m: null, mean_rank: null });
+    amounts_to_over_seeds: {}, epsilon_over_seeds: none, igd_plus_over_seeds: none, dominated_over_seeds: none,
+    optimism: {}, delta_m: null, mean_rank: null });
   const comparison = (...failed) => ({ seeds: 1, objectives: [], baseline: null, verdict: "v", pairs: [],
     lights: {}, single: null, arms: failed.map((each, i) => arm(`arm ${i}`, each)) });
   stage.answers[own] = () => ({ ...argument });

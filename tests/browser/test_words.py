@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from service.contract.wording.keys import key_label
 from tests.browser.pages import Run, needs_chromium
 
 pytestmark = needs_chromium
@@ -16,6 +17,7 @@ pytestmark = needs_chromium
 NUMBERS = Path(__file__).parent.parent / "service" / "contract" / "wording" / "numbers.json"
 TABLE = json.loads(NUMBERS.read_text())
 IN_SCRIPT = {"percent_spread": "percentSpread", "over_seeds": "overSeeds"}
+IN_SCRIPT |= {"percent_range": "percentRange", "setting_range": "settingRange"}
 
 
 @pytest.mark.parametrize("function", TABLE)
@@ -60,8 +62,11 @@ def test_labels_counts_and_times_in_words(run: Run) -> None:
         ["training.learning_rate"],
         ["weighting.weights.constructor"],
         ["beta"],
+        ["weighting.beta_min"],
     ]
-    assert run("kit/format", "configLabel", *keys) == ["β", "μ", "learning rate", "constructor", "β"]
+    labels = run("kit/format", "configLabel", *keys)
+    assert labels == ["β", "μ", "learning rate", "constructor", "β", "β min"]
+    assert [key_label(key) for (key,) in keys if "weights" not in key] == [*labels[:3], *labels[4:]], "as figures say"
     assert run("kit/format", "plural", [1, "trial"], [0, "trial"], [1234, "trial"]) == [
         "1 trial",
         "0 trials",
@@ -121,5 +126,7 @@ def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
 
 
 def test_where_an_arm_lands_is_said_in_the_baselines_settings(run: Run) -> None:
-    cases = [[{"weighting.beta": 0.0123}], [{"weighting.beta": 0.1, "training.l2": 0.5}], [{}]]
-    assert run("pages/arms-table", "landsWords", *cases) == ["β ≈ 0.0123", "β ≈ 0.1, l2 ≈ 0.5", "–"]
+    one = {"mean": 0.0123, "lower": None, "upper": None}
+    two = {"weighting.beta": {"mean": 0.1, "lower": 0.05, "upper": 0.2}, "training.l2": {**one, "mean": 0.5}}
+    cases = [[{"weighting.beta": one}], [two], [{}]]
+    assert run("pages/arms-table", "landsWords", *cases) == ["β ≈ 0.0123", "β ≈ 0.1 (0.05 to 0.2) and l2 ≈ 0.5", "–"]

@@ -24,12 +24,14 @@ from tests.deployment.compose import (
     load,
     start,
 )
+from tests.postgres import Server
 from tests.processes import free_port, short_home, until
 
 FILES = ["docker-compose.yml", "docker-compose.gpu.yml"]
 VARIABLES = {
     "PARETOSCOPE_TOKEN": "a-token-of-the-service",
     "PARETOSCOPE_RAY_TOKEN": secrets.token_hex(32),
+    "PARETOSCOPE_DATABASE_PASSWORD": secrets.token_hex(32),
     "PARETOSCOPE_HEAD_CPUS": "1",
     "PARETOSCOPE_WORKER_CPUS": "1",
 }
@@ -54,7 +56,8 @@ SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "properties": {
                 "build": {"const": "."},
-                "image": {"type": "string", "pattern": "^[a-z]+$"},
+                "image": {"type": "string", "pattern": r"^[a-z]+(:\d+)?$"},
+                "user": {"type": "string"},
                 "pull_policy": {"const": "build"},
                 "init": {"type": "boolean"},
                 "restart": {"enum": ["no", "always", "on-failure", "unless-stopped"]},
@@ -125,9 +128,9 @@ def test_the_file_follows_the_specification(name: str) -> None:
 
 
 def test_every_role_is_built_here_watched_and_restarted(services: dict[str, dict[str, Any]]) -> None:
-    assert set(services) == {"ray-head", "ray-worker", "service"}
-    for service in services.values():
-        assert service["pull_policy"] == "build"
+    assert set(services) == {"postgres", "ray-head", "ray-worker", "service"}
+    for name, service in services.items():
+        assert service.get("pull_policy") == "build" or (name, service["image"]) == ("postgres", "postgres:15")
         assert service["restart"] == "unless-stopped" and service["init"] is True
         assert service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"]
         assert len(service["healthcheck"]["test"]) > 1
@@ -138,6 +141,7 @@ def test_what_is_waited_for_and_stored_is_declared(services: dict[str, dict[str,
         assert set(service.get("depends_on", {})) <= set(services)
     volumes = [volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])]
     assert sorted(volumes) == sorted(load()["volumes"])
+    assert "postgres" in services["service"]["depends_on"]
     assert f":{services['service']['environment']['PARETOSCOPE_HOME']}" in services["service"]["volumes"][0]
     assert {"ray-worker", "service"} <= {
         name for name in services if "ray-head" in services[name].get("depends_on", {})
@@ -149,7 +153,7 @@ def test_only_the_service_is_published_and_only_on_loopback(services: dict[str, 
     assert services["service"]["ports"] == ["127.0.0.1:${PARETOSCOPE_PORT:-8000}:8000"]
 
 
-@pytest.mark.parametrize("secret", ["PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN"])
+@pytest.mark.parametrize("secret", ["PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "PARETOSCOPE_DATABASE_PASSWORD"])
 def test_nothing_starts_without_its_tokens(secret: str) -> None:
     with pytest.raises(KeyError, match=secret):
         interpolate(load(), {key: value for key, value in VARIABLES.items() if key != secret})
@@ -158,13 +162,18 @@ def test_nothing_starts_without_its_tokens(secret: str) -> None:
 def test_no_secret_is_written_down(services: dict[str, dict[str, Any]]) -> None:
     environment = [pair for service in services.values() for pair in service["environment"].items()]
     tokens = {key: value for key, value in environment if re.search("TOKEN|PASSWORD|SECRET|KEY", key)}
-    assert set(tokens) == {"RAY_AUTH_TOKEN", "PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN"}
+    address = services["service"]["environment"]["PARETOSCOPE_DATABASE_URL"]
+    assert re.fullmatch(
+        r"postgresql://paretoscope:\$\{PARETOSCOPE_DATABASE_PASSWORD:\?[^}]+\}@postgres/paretoscope", address
+    )
+    assert set(tokens) == {"RAY_AUTH_TOKEN", "PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "POSTGRES_PASSWORD"}
     for value in tokens.values():
         variable = VARIABLE.fullmatch(value)
         assert variable and variable["kind"] == "?" and variable["rest"]
     assert all(services[name]["environment"]["RAY_AUTH_MODE"] == "token" for name in ("ray-head", "ray-worker"))
     example = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
-    assert example == {"PARETOSCOPE_TOKEN": "", "PARETOSCOPE_RAY_TOKEN": ""}
+    secret = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "PARETOSCOPE_DATABASE_PASSWORD")
+    assert example == dict.fromkeys(secret, "")
 
 
 def test_every_variable_is_explained_in_the_example() -> None:
@@ -197,15 +206,16 @@ def test_the_image_gets_every_package_and_nothing_private() -> None:
 
 
 @pytest.fixture(scope="module")
-def deployment() -> Iterator[dict[str, Started]]:
-    """The three services of the file, those first for which the others wait."""
+def deployment(postgres: Server) -> Iterator[dict[str, Started]]:
+    """The services of the file, those first for which the others wait; PostgreSQL is Debian's."""
     services = interpolate(load()["services"], VARIABLES)
     ports = {port: free_port() for port in ("6379", "8265", "10001", "8000")}
-    with short_home() as home, ended_afterwards(home) as running:
+    with postgres.database() as url, short_home() as home, ended_afterwards(home) as running:
+        services["service"]["environment"]["PARETOSCOPE_DATABASE_URL"] = url
         for wave in (["ray-head"], ["ray-worker", "service"]):
             healthy = {started.name for started in running}
             for name in wave:
-                assert set(services[name].get("depends_on", {})) == healthy
+                assert set(services[name].get("depends_on", {})) - {"postgres"} == healthy
                 moved = Moved(name, {**ports, "52365": free_port()}, {"/var/lib/paretoscope": home})
                 running.append(start(services[name], moved, home, DASHBOARD_METRIC_PORT=str(free_port())))
             for started in running:

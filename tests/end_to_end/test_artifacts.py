@@ -34,7 +34,7 @@ ATTACKS = [{"name": "fgsm", "epsilon": 0.1}]
 
 @pytest.fixture(scope="module")
 def client(cluster: Running) -> Iterator[Client]:
-    with Client(cluster.url) as client:
+    with Client(cluster.url, cluster.token) as client:
         yield client
 
 

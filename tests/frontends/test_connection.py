@@ -114,6 +114,31 @@ def test_the_given_token_goes_before_the_variable(guarded: Running, monkeypatch:
         assert client.presets()
 
 
+def test_the_homes_own_service_is_told_the_homes_token_and_no_other_is(
+    guarded: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    with Client(guarded.url) as client, pytest.raises(ClientError, match="needs its token"):
+        client.presets()  # nothing says that this is the home's
+    note(tmp_path, guarded.url)
+    for url in (None, guarded.url, f"{guarded.url}/"):
+        with Client(url) as client:
+            assert client.presets()
+    with Client(guarded.url, "guess") as client, pytest.raises(ClientError):
+        client.presets()
+    note(tmp_path, "http://127.0.0.1:9")
+    assert "Authorization" not in Client(guarded.url)._http.headers
+    monkeypatch.setenv("PARETOSCOPE_TOKEN", "of the shell")
+    assert Client("http://127.0.0.1:9")._http.headers["Authorization"] == "Bearer of the shell"
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe"])
+def test_a_file_without_a_token_is_none(tmp_path: Path, content: bytes) -> None:
+    note(tmp_path, "http://127.0.0.1:9")
+    (tmp_path / "token").write_bytes(content)
+    assert "Authorization" not in Client()._http.headers
+
+
 def test_a_proxy_of_the_environment_is_not_asked(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")

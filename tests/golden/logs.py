@@ -62,7 +62,7 @@ CURVES: dict[str, Any] = {
     "seeds": [0, 1, 2],
     "arms": [
         {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.01, 0.1]}}},
-        {"name": "all β", "weighting": {"name": "conditional", "points": 5}},
+        {"name": "all β", "weighting": {"name": "conditional", "points": 5, "verify": 2}},
     ],
 }
 
@@ -159,7 +159,7 @@ def _played(service: Running, spec: dict[str, Any], report: Callable[[int, int],
             metrics = report(i, epoch)
             lines = [f"epoch {epoch} of trial {i}"] if epoch == 1 else None
             sent = {"uid": f"{tid}:{epoch}", "kind": "report", "trial": tid, "metrics": metrics}
-            points = _curve(i, epoch) if trial["arm"] == "all β" else None
+            points = _curve(i, epoch) if trial["arm"] == "all β" and not trial["verifies"] else None
             events.append({**sent, **({"log": lines} if lines else {}), **({"points": points} if points else {})})
         if i == fails:
             reason = "loss_pred became non-finite in epoch 2, step 1 (learning rate 0.001)"

@@ -28,7 +28,10 @@ NOT_KEPT = {
     "/api/studies/{study_id}/report": "a page with plotly.js in it",
     f"{TRIAL}/artifacts/{{name}}": "a file as it was uploaded",
     f"{TRIAL}/checkpoint": "a file as it was uploaded",
+    "/api/tokens": "asks for a token that the service of the goldens does not have",
+    "/api/studies/{study_id}/cohorts/{key}/state": "a file as it was uploaded",
     "/readyz": "says whether there is a Ray",
+    "/metrics": "counts what was asked before",
 }
 CLOCK_TIMES = ("timeline",)  # figures that draw when things happened
 SHARED = ("/api/studies", "/api/catalog", "/api/figures", "/api/presets", "/openapi.json", "/healthz")
@@ -74,6 +77,9 @@ def paths_of(live: Live, log: str) -> Iterator[str]:
     yield f"{study}/trials?front=true&sort=-{objectives[1]}"
     yield f"{study}/trials?state=finished&where=epoch>=3,seed=0&limit=2"
     yield f"{study}/trials/{trial}"
+    yield f"{study}/curves"
+    yield f"{study}/state"
+    yield f"{study}/cohorts"
     yield f"{study}/front"
     yield f"{study}/front?x=seconds&y={objectives[1]}"
     yield f"{study}/comparison"

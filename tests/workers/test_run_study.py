@@ -20,7 +20,8 @@ from service.contract.wire.errors import InvalidInput
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers import run_study
 from workers.planning.past import Past
-from workers.run_study import DONE, FAILED, LOST, Work, drive, fetch, job_id, main
+from workers.planning.work import Outcome, Work
+from workers.run_study import DONE, FAILED, LOST, drive, fetch, job_id, main
 from workers.sending import study_client
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
@@ -40,11 +41,14 @@ class Known:
     def __init__(self, spec: dict[str, Any], states: list[str], started_at: str | None = None) -> None:
         self.events: list[dict[str, Any]] = []
         self.spec, self.states, self.started_at = spec, states, started_at
+        self.cohorts: list[dict[str, Any]] = []
 
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/reports"):
             self.events += json.loads(request.body)["events"]
             return Answer(200, '{"accepted": 1, "duplicates": 0}')
+        if request.path.endswith("/cohorts"):
+            return Answer(200, json.dumps({"cohorts": self.cohorts}))
         if "/trials" in request.path:
             trials = [
                 {"id": trial.id, "arm": trial.arm, "state": state, "config": trial.config, "metrics": {}}
@@ -92,6 +96,23 @@ def test_a_driver_knows_what_its_searches_had_before() -> None:
     assert work.past == {first.id: Past({}, over=True, objectives=None)}
 
 
+def test_a_cohort_that_was_saved_is_formed_again_with_its_failed_members() -> None:
+    known = Known(SPEC, ["failed", "running", "planned", "planned"])
+    first, second, third, _ = (trial.id for trial in expand(check_study(SPEC)))
+    known.cohorts = [
+        {"members": {first: {}, second: {}}, "epoch": 7, "seconds": 3.0, "failed": [first]},
+        {"members": {second: {}, third: {}}, "epoch": 2, "seconds": 1.0},
+        {"members": {"of another study": {}}, "epoch": 9, "seconds": 1.0},
+    ]
+    (begun,) = fetched(known).begun
+    assert ([trial.id for trial in begun.cohort], begun.epoch) == ([first, second], 7)
+
+
+def test_a_paused_study_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known(SPEC, ["planned"] * 4)
+    assert driven(known, monkeypatch, lambda *_: Outcome(paused=True)) == (DONE, [])
+
+
 def driven(known: Known, monkeypatch: pytest.MonkeyPatch, train: Any) -> tuple[int, list[tuple[str, str | None]]]:
     monkeypatch.setattr(run_study, "_train", train)
     with StandIn(known.answer).serving() as service:
@@ -102,18 +123,43 @@ def driven(known: Known, monkeypatch: pytest.MonkeyPatch, train: Any) -> tuple[i
 def test_a_trained_study_is_finished_with_the_reason_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     for reason in (None, "time limit of 1 s reached"):
         known = Known(SPEC, ["planned"] * 4)
-        assert driven(known, monkeypatch, lambda *_, why=reason: why) == (DONE, [("study:finished:job7", reason)])
+        assert driven(known, monkeypatch, lambda *_, why=reason: Outcome(why)) == (
+            DONE,
+            [("study:finished:job7", reason)],
+        )
+
+
+def test_a_finished_study_says_which_files_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> Outcome:
+        reporter.trial_finished("t1", missing="checkpoint.safetensors was refused: too large")
+        reporter.trial_finished("t2")
+        return Outcome("time limit of 1 s reached")
+
+    _, events = driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
+    said = "files of 1 trial are missing; the first: checkpoint.safetensors was refused: too large"
+    assert events[0] == ("t1:finished", "checkpoint.safetensors was refused: too large")
+    assert events[-1] == ("study:finished:job7", f"time limit of 1 s reached; {said}")
+
+
+def test_what_drivers_left_that_were_killed_is_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ["paretoscope-tune-99999999-a", f"paretoscope-tune-{os.getpid()}-b", "paretoscope-tune-old", "another"]
+    for name in names:
+        (tmp_path / name / "study").mkdir(parents=True)
+    run_study.sweep_scratch()
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == sorted(names[1:])
 
 
 def failing(count: int) -> Any:
     """A training in which this many trials fail and the others do not."""
 
-    def train(study: str, work: Work, reporter: Reporter) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> Outcome:
         for i, trial in enumerate(work.trials):
             if i < count:
                 reporter.trial_failed(trial.id, f"reason {i}")
             else:
                 reporter.trial_finished(trial.id)
+        return Outcome()
 
     return train
 
@@ -172,9 +218,10 @@ def test_a_study_that_its_own_version_refuses_fails_and_says_where(monkeypatch: 
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_a_driver_whose_last_word_does_not_arrive_is_lost(raises: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def train(*_: Any) -> None:
+    def train(*_: Any) -> Outcome:
         if raises:
             raise ValueError("why")
+        return Outcome()
 
     monkeypatch.setattr(run_study, "LAST_EVENTS_SECONDS", 0.2)
     monkeypatch.setattr(run_study, "_train", train)
@@ -197,7 +244,7 @@ def test_a_driver_is_started_with_one_study_and_the_address_and_token_of_the_ser
         return 7
 
     monkeypatch.setattr(run_study, "drive", drive)
-    for name in ("PARETOSCOPE_URL", "PARETOSCOPE_TOKEN"):
+    for name in ("PARETOSCOPE_URL", "PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_CLAIM"):
         monkeypatch.delenv(name, raising=False)
     assert main(["s1"]) == 2
     monkeypatch.setenv("PARETOSCOPE_URL", "http://service")
@@ -218,8 +265,9 @@ def test_a_driver_that_loses_ray_ends_without_a_word_so_that_it_is_started_again
 
 
 def test_a_study_that_was_ended_meanwhile_is_not_finished_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def train(study: str, work: Work, reporter: Reporter) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> Outcome:
         reporter.ended.set()
+        return Outcome()
 
     assert driven(Known(SPEC, ["planned"] * 4), monkeypatch, train) == (DONE, [])
 
@@ -268,14 +316,13 @@ def test_a_cancelled_driver_sends_what_it_has_and_leaves_nothing_behind(
     codes: list[str] = []
     left: list[bool] = []
 
-    def run(
-        study_id: str, study: Any, trials: Any, past: Any, reporter: Reporter, deadline: Any, scratch: Path
-    ) -> None:
+    def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome:
         (scratch / "study").mkdir()
         folders.append(scratch)
-        reporter.trial_failed(trials[0].id, "before the signal")
+        reporter.trial_failed(work.trials[0].id, "before the signal")
         codes.append(sigterm())
         left.append(scratch.exists())  # asked here: what ends in order cleans up as well
+        return Outcome()
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cluster, "connected", nullcontext)
@@ -295,10 +342,11 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
 
     seen: list[Path] = []
 
-    def run(*given: Any) -> None:
+    def run(*given: Any) -> Outcome:
         seen.extend(tmp_path.iterdir())
         if error:
             raise error
+        return Outcome()
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cluster, "connected", nullcontext)
@@ -312,7 +360,12 @@ def test_a_driver_that_is_cancelled_before_it_trains_leaves_as_well(
     sigterm: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codes: list[str] = []
-    driven(Known(SPEC, ["planned"] * 4), monkeypatch, lambda *_: codes.append(sigterm()))
+
+    def train(*_: Any) -> Outcome:
+        codes.append(sigterm())
+        return Outcome()
+
+    driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
     assert codes == ["143"]
 
 

@@ -18,10 +18,11 @@ from torch import Tensor
 from service.contract.metrics import BIAS, ESTIMATE, I_XZ, KNOWN_BITS, MISS
 from service.contract.metrics.estimators import KSG_DIMENSIONS, EstimatorName
 from workers.data.random_streams import Seeds, generator
-from workers.measures.coding import Code, Columns
+from workers.measures.coding import Columns
 from workers.measures.estimators import ESTIMATORS
 from workers.measures.estimators.samples.codes import Codes
 from workers.measures.marginal import fit
+from workers.models.components.code import Code
 
 MARGINAL: Final = "marginal-kl"
 SEES_INPUTS = ("mine", "ksg")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from torch import Tensor
 
 from workers.models import Model
+from workers.models.components.code import Code
 
 Columns = dict[str, list[float]]  # metrics, a value per member
-
-
-class Code(NamedTuple):
-    """A Gaussian code N(mean, diag(scale²)) per example."""
-
-    mean: Tensor  # [K, B, latent]
-    scale: Tensor  # the same, or what broadcasts to it: one noise level per member is [K, 1, 1]
 
 
 class Coding(Protocol):

@@ -11,9 +11,10 @@ from torch import Tensor
 from workers.data.random_streams import Seeds
 from workers.data.split import Part
 from workers.measures import labels
-from workers.measures.coding import Code, Coding
+from workers.measures.coding import Coding
 from workers.measures.marginal import Marginal
 from workers.models import Model
+from workers.models.components.code import Code
 
 ROWS = 256  # examples at once: memory stays near that of a training batch, and noise is drawn in these blocks
 

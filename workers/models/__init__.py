@@ -30,6 +30,7 @@ class Sizes(NamedTuple):
     more_heads: tuple[int, ...] = ()  # outputs of further heads
     vocabulary: int = 0  # of a text, whose features are numbers of words below it
     told: Told | None = None  # what modulates its layers, where something does
+    sharpness: float | None = None  # of the closed form that gives code and decoder, where one does; only h is trained
     constants: int = 0  # last outputs of the first head, beyond its own, that are trained but do not read the code
 
     @property
@@ -78,4 +79,8 @@ def build(spec: Spec, sizes: Sizes, seeds: Seeds) -> Model:
     """The model that a study names, one member per seed."""
     module = importlib.import_module(f"{__name__}.{spec.name.replace('-', '_')}")
     model: Model = getattr(module, type(spec).__name__)(spec, sizes, seeds)
-    return model
+    if sizes.sharpness is None:
+        return model
+    closed_form = importlib.import_module(f"{__name__}.components.closed_form")
+    around: Model = closed_form.ClosedForm(model, sizes.classes, sizes.sharpness)
+    return around

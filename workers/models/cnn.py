@@ -16,7 +16,7 @@ from workers.data.random_streams import Seeds
 from workers.models import ALL, Sizes
 from workers.models.components.heads import Heads
 from workers.models.components.layers import Gates, forward, layers, named, scalars
-from workers.models.components.modulation import Modulation, joined
+from workers.models.components.modulation import joined, modulation
 from workers.models.components.stack import Stack
 
 POOL = 2  # after each convolution height and width are halved, rounded down
@@ -49,7 +49,7 @@ class Cnn:
         self._ends = len(shapes)
         self._weights = self._ends - len(sizes.scalars)
         told, layered = sizes.told, [*spec.channels, *spec.widths, sizes.outputs]
-        self._modulation = Modulation(told, layered, seeds, "encoder") if told and told.encoder else None
+        self._modulation = modulation(told, layered, seeds, "encoder") if told and told.encoder else None
         self.encoder = joined(Stack(torch.cat([convolutions.flat, dense.flat], dim=1), shapes), self._modulation)
         self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, constants=sizes.constants, told=told)
         self.head = self.heads.stack
@@ -58,9 +58,9 @@ class Cnn:
         """Nothing: the model computes the same in training and evaluation."""
 
     def condition(self, t: Tensor) -> None:
-        for modulation in (self._modulation, self.heads.modulation):
-            if modulation is not None:
-                modulation.condition(t)
+        for each in (self._modulation, self.heads.modulation):
+            if each is not None:
+                each.condition(t)
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         leaves, deep = self.encoder.leaves, self._convolutions // 2
@@ -81,8 +81,8 @@ class Cnn:
             maps = functional.conv2d(maps, weight, bias, padding=self._padding)
             if gates:
                 each = len(maps) // len(gates[i][0])
-                a, b = (gate.repeat_interleave(each, 0)[:, :, None, None] for gate in gates[i])
-                maps = torch.addcmul(maps + b, maps, a)
+                scale, shift = (gate.repeat_interleave(each, 0)[:, :, None, None] for gate in gates[i])
+                maps = torch.addcmul(shift, maps, scale)
             maps = functional.max_pool2d(maps, POOL).relu()
         return maps.flatten(1)
 
@@ -94,9 +94,9 @@ class Cnn:
         names = (f"encoder.convolution.{i // 2}.{'bias' if i % 2 else 'weight'}" for i in range(self._convolutions))
         kernels = {name: leaf.detach() for name, leaf in zip(names, leaves, strict=False)}
         dense = named(leaves[self._convolutions : self._weights], "encoder")
-        modulation = self._modulation.named() if self._modulation else {}
+        told = self._modulation.named() if self._modulation else {}
         rest = scalars(leaves[self._weights : self._ends])
-        return {**kernels, **dense, **rest, **modulation, **self.heads.named()}
+        return {**kernels, **dense, **rest, **told, **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         """Channels keep what comes in and goes out in proportion under ReLU and max-pooling alike."""

@@ -12,7 +12,7 @@ from workers.models import ALL, Sizes
 from workers.models.components.feedback import DirectFeedback
 from workers.models.components.heads import Heads
 from workers.models.components.layers import ACTIVATIONS, forward, layers, named, scalars
-from workers.models.components.modulation import Modulation, joined
+from workers.models.components.modulation import joined, modulation
 
 
 class Mlp:
@@ -27,7 +27,7 @@ class Mlp:
         self._ends = len(own.leaves)
         self._weights = self._ends - len(sizes.scalars)
         told = sizes.told
-        self._modulation = Modulation(told, widths, seeds, "encoder") if told and told.encoder else None
+        self._modulation = modulation(told, widths, seeds, "encoder") if told and told.encoder else None
         self.encoder = joined(own, self._modulation)
         self._activation = ACTIVATIONS[spec.activation]
         self.heads = Heads(sizes.latent, spec.head, sizes.heads, seeds, self._activation, sizes.constants, told)
@@ -47,9 +47,9 @@ class Mlp:
         self._training = on
 
     def condition(self, t: Tensor) -> None:
-        for modulation in (self._modulation, self.heads.modulation):
-            if modulation is not None:
-                modulation.condition(t)
+        for each in (self._modulation, self.heads.modulation):
+            if each is not None:
+                each.condition(t)
 
     def encode(self, x: Tensor) -> tuple[Tensor, ...]:
         weights, scalars = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights : self._ends]
@@ -60,8 +60,8 @@ class Mlp:
 
     def named(self) -> dict[str, Tensor]:
         weights, rest = self.encoder.leaves[: self._weights], self.encoder.leaves[self._weights : self._ends]
-        modulation = self._modulation.named() if self._modulation else {}
-        return {**named(weights, "encoder"), **scalars(rest), **modulation, **self.heads.named()}
+        told = self._modulation.named() if self._modulation else {}
+        return {**named(weights, "encoder"), **scalars(rest), **told, **self.heads.named()}
 
     def pairs(self, code: bool = False) -> list[Pair]:
         weights = self.encoder.leaves[: self._weights]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import floor, inf
 from pathlib import Path
 
@@ -13,17 +13,17 @@ import ray
 from ray import tune
 from ray.tune import FailureConfig, RunConfig, Stopper, TuneConfig, Tuner
 
-from service.contract.study.expansion import PlannedTrial, Slot, expand, searched_keys
+from service.contract.study.expansion import PlannedTrial, expand, searched_keys
 from service.contract.study.outcomes import objective_values
-from service.contract.study.study import Resources, Study
+from service.contract.study.study import Resources
 from service.contract.wire.events import Metrics
 from service.contract.wording.numbers import setting
 from workers.on_ray.recorder import WORKER_DEATHS, NotSaved, Recorder
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import train_cohort
-from workers.planning.past import Past
 from workers.planning.plan import Plan
 from workers.planning.supply import Supply, searches_of
+from workers.planning.work import Outcome, Work
 from workers.sending.reporter import Reporter
 
 log = logging.getLogger(__name__)
@@ -72,37 +72,33 @@ class _Until(NotSaved, Stopper):
         return self.out_of_time or self._reporter.ended.is_set()
 
 
-def run(
-    study_id: str,
-    study: Study,
-    trials: Sequence[PlannedTrial | Slot],
-    past: Mapping[str, Past],
-    reporter: Reporter,
-    deadline: float | None,
-    scratch: Path,
-) -> str | None:
-    """Train the trials; the reason when some were left out. Needs a connected Ray and a folder for Tune's files."""
+def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome:
+    """Train the trials. Needs a connected Ray and a folder for Tune's files."""
+    study, trials, past = work.study, work.trials, work.past
     resources = study.resources
     slots = slots_of(resources, ray.cluster_resources())
     log.info("%d trials on %d slots", len(trials), slots)
     if not trials:
-        return None
+        return Outcome()
     keys = searched_keys(study)
     planned = [trial for trial in trials if isinstance(trial, PlannedTrial)]
-    supply = Supply(planned, searches_of(study, past), slots, resources.cohort)
+    begun = [cohort for cohort, _ in work.begun]
+    supply = Supply(planned, searches_of(study, past), slots, resources.cohort, begun)
 
     def ended(trial: str, metrics: Metrics | None) -> None:
         supply.tell(trial, None if metrics is None else objective_values(metrics, study.choosing))
 
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
-    by_id, mapped = {trial.id: trial for trial in trials}, tuple(study.mapped_seeds)
-    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped)
+    by_id, mapped = {trial.id: trial for trial in expand(study)}, tuple(study.mapped_seeds)
+    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )
-    searcher, until = CohortSearcher(supply, slots, keys), _Until(deadline, reporter)
-    recorder = Recorder((trial.id for trial in trials), reporter, ended, searcher.has_said_all)
+    until = _Until(work.deadline, reporter)
+    recorder = Recorder((trial.id for trial in trials), reporter, ended, _places(work))
+    searcher = CohortSearcher(supply, slots, keys, lambda: recorder.paused or reporter.paused.is_set())
+    recorder.said_all = searcher.has_said_all
     Tuner(
         trainable,
         tune_config=TuneConfig(
@@ -123,5 +119,11 @@ def run(
     left = len(recorder.open)
     if until.out_of_time and left:
         seconds, total = setting(study.limits.seconds), len(expand(study))
-        return f"time limit of {seconds} s reached, {left} of {total} trials not trained"
-    return None
+        return Outcome(f"time limit of {seconds} s reached, {left} of {total} trials not trained")
+    return Outcome(paused=bool(left) and (recorder.paused or reporter.paused.is_set()))
+
+
+def _places(work: Work) -> dict[str, int]:
+    """After which epoch trials that were started before go on: 0 where nothing was saved."""
+    saved = {trial.id: epoch for cohort, epoch in work.begun for trial in cohort}
+    return {trial: saved.get(trial, 0) for trial in work.started}

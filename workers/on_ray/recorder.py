@@ -52,32 +52,53 @@ class Recorder(NotSaved, Callback):
         trials: Iterable[str],
         reporter: Reporter,
         ended: Callable[[str, Metrics | None], None],
-        said_all: Callable[[str], None],
+        begun: Mapping[str, int] | None = None,
     ) -> None:
+        """`begun` are trials that the log has as started, with the epoch after which they are known to go on, or 0."""
         self.open = set(trials)
+        self.paused = False  # whether a cohort has left because of it
+        self._told: dict[str, int | None] = {}  # after which epoch each was said to start, none for a first start
+        self._begun = begun or {}
+        self._running: set[str] = set()  # whose process has said where it starts
         self._reporter = reporter
         self._ended = ended  # told of each trial once: its last metrics, or none when it failed
-        self._said_all = said_all  # told of each Tune trial whose cohort has sent its last report
+        self.said_all: Callable[[str], None] = lambda trial_id: None  # told of Tune trials with their last report
         self._metrics: dict[str, Metrics] = {}
 
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
+        """Of a process that is started again it is not known yet where it goes on: it says so itself."""
         host = _host(trial)
         for member, suggested in members_of(trial.config).items():
-            self._reporter.trial_started(member, host, suggested)
+            if member in self.open and member not in self._told:
+                self._told[member] = self._begun.get(member)
+                self._reporter.trial_started(member, host, suggested, self._told[member])
 
     @_never_raises
     def on_trial_result(
         self, iteration: int, trials: list[Trial], trial: Trial, result: Mapping[str, object], **info: Any
     ) -> None:
         if report := report_of(result):
+            if report.begins:
+                self._say_where(trial, report.epoch)
+            self.paused = self.paused or report.leaves
             self.record(members_of(trial.config), report)
             if report.final:
-                self._said_all(trial.trial_id)
+                self.said_all(trial.trial_id)
 
     @_never_raises
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         self.fail(members_of(trial.config), _last_line(trial))
+
+    def _say_where(self, trial: Trial, epoch: int) -> None:
+        """After which epoch a cohort starts, unless that was said when its process did."""
+        host = _host(trial)
+        for member, suggested in members_of(trial.config).items():
+            said = self._told.get(member, 0)
+            if member in self.open and ((said or 0) != epoch or member in self._running):
+                self._told[member] = epoch
+                self._reporter.trial_started(member, host, suggested, epoch)
+            self._running.add(member)
 
     def record(self, members: Iterable[str], report: EpochReport) -> None:
         """What the cohort logged goes to each member once, with the first event that the report makes of it."""
@@ -91,7 +112,7 @@ class Recorder(NotSaved, Callback):
             for member in members:
                 if member in self.open:
                     self.open.remove(member)
-                    self._reporter.trial_finished(member, lines.pop(member, []))
+                    self._reporter.trial_finished(member, lines.pop(member, []), report.missing.get(member))
                     self._ended(member, self._metrics.pop(member, {}))
 
     def fail(self, members: Iterable[str], reason: str, lines: Sequence[str] = ()) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ray.tune.search import Searcher
@@ -15,15 +15,23 @@ from workers.planning.supply import Supply
 class CohortSearcher(Searcher):
     """Hands out at most `slots` cohorts at a time; `keys` are what each searched arm's trials were suggested."""
 
-    def __init__(self, supply: Supply, slots: int, keys: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        supply: Supply,
+        slots: int,
+        keys: Mapping[str, Sequence[str]],
+        closed: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`closed` says that no more cohorts are wanted."""
         super().__init__()
+        self._closed = closed
         self._supply, self._slots, self._keys = supply, slots, keys
         self._live: set[str] = set()
         self._members: dict[str, list[str]] = {}
 
     def suggest(self, trial_id: str) -> Any:
         """A Tune trial's config, none while there is nothing to do, or FINISHED."""
-        if self._supply.is_over:
+        if self._closed() or self._supply.is_over:
             return Searcher.FINISHED
         if len(self._live) >= self._slots or (cohort := self._supply.next()) is None:
             return None

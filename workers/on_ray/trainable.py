@@ -8,8 +8,9 @@ import logging
 import os
 import socket
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport
@@ -17,6 +18,11 @@ from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import Setting
 from workers.planning.plan import Plan
 from workers.sending.logbook import Logbook
+from workers.sending.saving import SAVE_SECONDS, Saving
+from workers.sending.study_client import StudyClient
+
+if TYPE_CHECKING:
+    from workers.training.loop import Progress
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +50,8 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
     members = members_of(config)
     with Logbook() as logbook:
         try:
-            _train([plan.trial(trial, suggested) for trial, suggested in members.items()], plan, logbook)
+            with _service(plan) as client:
+                _train(members, plan, logbook, client)
         except Exception as error:
             log.exception("the cohort failed")
             words = traceback.format_exception_only(error)[-1].strip()
@@ -54,7 +61,33 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
             _send(EpochReport(epoch=0, metrics={}, failures=failures, final=True, log=lines))
 
 
-def _train(members: list[PlannedTrial], plan: Plan, logbook: Logbook) -> None:
+def _train(
+    suggested: Mapping[str, Mapping[str, Setting]], plan: Plan, logbook: Logbook, client: StudyClient | None
+) -> None:
+    """From where the cohort was left, if it was; what the log may lack of that is said again."""
+    saving = Saving(client, suggested, _save_seconds()) if client else None
+    try:
+        saved = saving.saved() if saving else None
+        if saving:
+            _send(_words(saved.progress.epoch if saved else 0, begins=True))
+        for report in saved.reports if saved else ():
+            _send(report)
+        members = [plan.trial(trial, values) for trial, values in suggested.items()]
+        for report in _reports(members, plan, client, saved.progress if saved else None, saving):
+            if saving:
+                saving.said(report)
+            _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
+        if saving and saving.left:
+            log.info("the study is paused: the state is saved")
+            _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
+    finally:
+        if saving:
+            saving.close()
+
+
+def _reports(
+    members: list[PlannedTrial], plan: Plan, client: StudyClient | None, begun: Progress | None, saving: Saving | None
+) -> Iterator[EpochReport]:
     import ray
     import torch
 
@@ -67,24 +100,38 @@ def _train(members: list[PlannedTrial], plan: Plan, logbook: Logbook) -> None:
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
-    with _keeping(plan) as at_end:
-        for report in train(members, plan.data, plan.evaluation, device, at_end=at_end):
-            _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
+    at_end = _keeping(plan, client)
+    return train(members, plan.data, plan.evaluation, device, at_end=at_end, begun=begun, between=saving)
 
 
 @contextmanager
-def _keeping(plan: Plan) -> Iterator[Callable[..., None] | None]:
-    """What sends a trained cohort's files to the service; none where nobody has to."""
+def _service(plan: Plan) -> Iterator[StudyClient | None]:
+    """The service that states and files are sent to; none where there is none."""
     url = os.environ.get("PARETOSCOPE_URL")
-    if not url or not (plan.evaluation.checkpoints or plan.evaluation.latent_map):
+    if not url:
         yield None
         return
+    with StudyClient(url, plan.token.get_secret_value() if plan.token else None, plan.study_id) as client:
+        yield client
+
+
+def _keeping(plan: Plan, client: StudyClient | None) -> Callable[..., dict[int, str]] | None:
+    """What sends a trained cohort's files to the service; none where nobody has to."""
+    if client is None or not (plan.evaluation.checkpoints or plan.evaluation.latent_map):
+        return None
     from workers.sending.files import keep
-    from workers.sending.study_client import StudyClient
     from workers.sending.uploads import Uploads
 
-    with StudyClient(url, os.environ.get("PARETOSCOPE_TOKEN"), plan.study_id) as client:
-        yield functools.partial(keep, plan=plan, uploads=Uploads(client))
+    return functools.partial(keep, plan=plan, uploads=Uploads(client))
+
+
+def _save_seconds() -> float:
+    return float(os.environ.get("PARETOSCOPE_SAVE_SECONDS") or SAVE_SECONDS)
+
+
+def _words(epoch: int, begins: bool = False, leaves: bool = False, log: Sequence[str] = ()) -> EpochReport:
+    """What a cohort says that is about no epoch's metrics."""
+    return EpochReport(epoch=epoch, metrics={}, failures={}, final=False, begins=begins, leaves=leaves, log=list(log))
 
 
 def _send(report: EpochReport) -> None:

@@ -7,17 +7,25 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from workers.optimizers.stacking.stacked import per_member
+from workers.optimizers.stacking.stacked import Optimizer, per_member
 
 
-class Adam:
-    """Adam (Kingma & Ba 2015): θ ← θ − η m̂ / (√v̂ + ε), with one η per member. β₁ 0.9, β₂ 0.999, ε 1e-8."""
+class Adam(Optimizer):
+    """Adam (Kingma & Ba 2015): θ ← θ − η m̂ / (√v̂ + ε), with one η per member. β₁ 0.9, β₂ 0.999, ε 1e-8.
+
+    A parameter with a pace has so many times η.
+    """
 
     beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+    remembers = ("_m", "_v", "_t")
 
-    def __init__(self, parameters: Sequence[Tensor], learning_rate: Tensor) -> None:
+    def __init__(
+        self, parameters: Sequence[Tensor], learning_rate: Tensor, paces: Sequence[Tensor | None] = ()
+    ) -> None:
         self._parameters = list(parameters)
-        self._rates = per_member(learning_rate, parameters)
+        rates = per_member(learning_rate, parameters)
+        known = zip(rates, paces or [None] * len(rates), strict=True)
+        self._rates = [rate if pace is None else rate * pace for rate, pace in known]
         self._m = [torch.zeros_like(p) for p in parameters]
         self._v = [torch.zeros_like(p) for p in parameters]
         self._scratch = [torch.empty_like(p) for p in parameters]

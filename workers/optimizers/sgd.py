@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from workers.optimizers.stacking.stacked import per_member
+from workers.optimizers.stacking.stacked import Optimizer, per_member
 
 
-class Sgd:
+class Sgd(Optimizer):
     """θ ← θ − η g, plain, with one η per member."""
 
     def __init__(self, parameters: Sequence[Tensor], learning_rate: Tensor) -> None:

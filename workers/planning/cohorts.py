@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import ceil
 
-from service.contract.methods.weightings import Arml, Conditional, Weighting
+from service.contract.methods.weightings import Arml, OfCurves, Weighting
 from service.contract.study.expansion import PlannedTrial
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
@@ -62,9 +62,9 @@ def _cost_class(weighting: Weighting) -> Hashable:
 
 def told_class(weighting: Weighting) -> Hashable:
     """What decides the layers of a model that is told where it is, and how many points it reports."""
-    if not isinstance(weighting, Conditional):
+    if not isinstance(weighting, OfCurves):
         return None
-    return weighting.model_dump_json(exclude={"beta": {"from_", "to"}, "mu": True})
+    return weighting.model_dump_json(exclude={"beta": {"from_", "to"}, "mu": True, "verify": True})
 
 
 def _cut(group: Cohort, parts: int) -> list[Cohort]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pydantic import SecretStr
+
 from service.contract.methods.data import Data
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
 from service.contract.study.study import Evaluation
@@ -20,6 +22,7 @@ class Plan(NamedTuple):
     cpus: float
     study_id: str = ""
     mapped_seeds: tuple[int, ...] = ()  # whose trials get a latent map
+    token: SecretStr | None = None  # for the service; its text is in no log and no repr
 
     def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:
         """With every value: a slot has those that were suggested for it."""

@@ -44,24 +44,39 @@ class Supply:
     """
 
     def __init__(
-        self, planned: Sequence[PlannedTrial], searches: Sequence[Search], slots: int, size: int | None
+        self,
+        planned: Sequence[PlannedTrial],
+        searches: Sequence[Search],
+        slots: int,
+        size: int | None,
+        begun: Sequence[Cohort] = (),
     ) -> None:
-        self._planned = deque(plan(planned, slots, size))
+        """`begun` are cohorts whose state was saved: they go on as they were, since the state is of them all."""
+        self._begun = list(begun)
+        self._slots, self._size = slots, size
+        self._planned = deque(self._plan(planned))
         self._suggested: deque[Cohort] = deque()
         self._searches = searches
         self._search_of: dict[str, Search] = {}
-        self._slots, self._size = slots, size
 
     def next(self) -> Cohort | None:
         """The next cohort; none when nothing is left or results must come first."""
         if not self._suggested:
             asked = [(trial, search) for search in self._searches for trial in search.ask()]
             self._search_of |= {trial.id: search for trial, search in asked}
-            self._suggested += plan([trial for trial, _ in asked], self._slots, self._size)
+            self._suggested += self._plan([trial for trial, _ in asked])
         for queue in (self._suggested, self._planned):
             if queue:
                 return queue.popleft()
         return None
+
+    def _plan(self, trials: Sequence[PlannedTrial]) -> list[Cohort]:
+        """Cohorts that were begun first, then the others in new ones."""
+        wanted = {trial.id for trial in trials}
+        again = [cohort for cohort in self._begun if any(trial.id in wanted for trial in cohort)]
+        self._begun = [cohort for cohort in self._begun if cohort not in again]
+        theirs = {trial.id for cohort in again for trial in cohort}
+        return again + plan([trial for trial in trials if trial.id not in theirs], self._slots, self._size)
 
     @property
     def is_over(self) -> bool:

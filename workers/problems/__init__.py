@@ -9,12 +9,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 from torch import Tensor
 
 from service.contract.methods.models import Model as ModelSpec
+from service.contract.methods.problems import Bottleneck
 from service.contract.methods.problems import Problem as Spec
+from service.contract.methods.weightings import Fvib, Weighting
 from service.contract.study.study import Evaluation
 from workers.data.split import Split
 from workers.measures.coding import Columns
 from workers.models import Model
 from workers.models.components.modulation import Told
+from workers.state import State
 
 PartName = Literal["train", "validation"]
 
@@ -66,9 +69,21 @@ class Problem(Protocol):
         training examples; none without such a split, or without terms for it."""
         ...
 
+    def state(self) -> State:
+        """What its batches change besides the model; most change nothing."""
+        return {}
 
-def build(spec: Spec, latent: int) -> Problem:
-    """The problem that an arm names."""
-    module = importlib.import_module(f"{__name__}.{spec.name.replace('-', '_')}")
-    problem: Problem = getattr(module, type(spec).__name__)(spec, latent)
+    def load(self, state: State) -> None:
+        """Back into a problem whose model was just built."""
+        return None
+
+
+def build(spec: Spec, latent: int, weighting: Weighting | None = None) -> Problem:
+    """The problem that an arm names, as its weighting wants it."""
+    problem: Problem
+    if isinstance(weighting, Fvib) and isinstance(spec, Bottleneck):
+        problem = importlib.import_module(f"{__name__}.closed_form").ClosedForm(spec, weighting.confidence)
+    else:
+        module = importlib.import_module(f"{__name__}.{spec.name.replace('-', '_')}")
+        problem = getattr(module, type(spec).__name__)(spec, latent)
     return problem

@@ -16,16 +16,17 @@ from workers import models
 from workers.data.split import Split
 from workers.measures import calibration, estimators, information, labels, marginal
 from workers.measures.attacks.steps.ascent import Target
-from workers.measures.coding import Code, Columns
+from workers.measures.coding import Columns
 from workers.measures.robustness import robustness
 from workers.models import Model
+from workers.models.components.code import Code
 from workers.models.components.modulation import Told
-from workers.problems import Batch, PartName, rates, transforms
+from workers.problems import Batch, PartName, Problem, rates, transforms
 
 FITTED = 2000  # training codes, at most, that the marginal is fitted to; their memory is [K, FITTED, latent]
 
 
-class Bottleneck:
+class Bottleneck(Problem):
     """Terms pred = mean −ln q(y|z) and info = u(mean rate), in nats; β multiplies info (MIB paper, eq. 36)."""
 
     terms = Spec.terms

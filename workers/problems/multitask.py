@@ -26,10 +26,11 @@ from workers.measures.coding import Columns
 from workers.measures.information import ROWS
 from workers.models import Model
 from workers.models.components.modulation import Told
-from workers.problems import PartName, tasks
+from workers.problems import PartName, Problem, tasks
 from workers.problems.image_views import Views
 from workers.problems.tasks.classes import labelled_by
 from workers.problems.tasks.task import Drawn, Setting, SplitName, Task, View
+from workers.state import State, copy_into
 
 
 class TaskBatch(NamedTuple):
@@ -39,7 +40,7 @@ class TaskBatch(NamedTuple):
     drawn: dict[View, tuple[slice, Drawn]]
 
 
-class Multitask:
+class Multitask(Problem):
     """One term per task: the mean loss over the examples that have a label for it. Heads act on ReLU(code)."""
 
     by_beta = False
@@ -106,6 +107,13 @@ class Multitask:
         if split.validation is None:
             return None
         return self._measure(model, part, min(len(split.train), len(split.validation)))[0].mT
+
+    def state(self) -> State:
+        return {} if self._teacher is None else self._teacher.named()
+
+    def load(self, state: State) -> None:
+        if self._teacher is not None:
+            copy_into(self._teacher.named(), state, "teacher")
 
     @torch.no_grad()
     def _measure(self, model: Model, split: SplitName, count: int) -> tuple[Tensor, dict[str, Tensor]]:

@@ -17,10 +17,10 @@ from workers.measures.coding import Columns
 from workers.models import ALL, Model
 from workers.models.components.modulation import Told
 from workers.models.components.stack import Stack
-from workers.problems import Batch, PartName
+from workers.problems import Batch, PartName, Problem
 
 
-class ToyProblem:
+class ToyProblem(Problem):
     """f1 and f2 of x [K, d], with u = 1/√d: ‖x ∓ u‖²/4 (convex) or 1 − exp(−‖x ∓ u‖²) (concave)."""
 
     terms = Spec.terms

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wording.numbers import number
@@ -19,47 +20,61 @@ from workers.training.loop import Cohort
 log = logging.getLogger(__name__)
 
 
-def keep(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> None:
-    """Send the files of these members. Whatever goes wrong is a line of the log: the training itself went well."""
+class Kept(NamedTuple):
+    """Bytes of each file that the service has now, and why it has not those of other members."""
+
+    sizes: list[int]
+    missing: dict[int, str]
+
+
+def keep(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> dict[int, str]:
+    """Send the files of these members; what is missing of which. The training itself went well."""
+    missing: dict[int, list[str]] = {}
     for what, send, wanted in (
         ("checkpoints", _checkpoints, plan.evaluation.checkpoints),
         ("latent maps", _maps, plan.evaluation.latent_map is not None),
     ):
         begun = time.perf_counter()
         try:
-            sent = send(cohort, trained, plan, uploads) if wanted else []
-        except Exception:
+            kept = send(cohort, trained, plan, uploads) if wanted else Kept([], {})
+        except Exception as error:
             log.exception("the %s could not be made", what)
-            continue
-        if sent:
-            size, seconds = sum(sent) / len(sent) / 1e6, time.perf_counter() - begun
-            log.info("%s kept: %d, %s MB each, in %s s", what, len(sent), number(size), number(seconds))
+            kept = Kept([], dict.fromkeys(trained, f"the {what} could not be made: {error or type(error).__name__}"))
+        for k, why in kept.missing.items():
+            missing.setdefault(k, []).append(why)
+        if kept.sizes:
+            size, seconds = sum(kept.sizes) / len(kept.sizes) / 1e6, time.perf_counter() - begun
+            log.info("%s kept: %d, %s MB each, in %s s", what, len(kept.sizes), number(size), number(seconds))
+    return {k: "; ".join(reasons) for k, reasons in missing.items()}
 
 
-def _checkpoints(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> list[int]:
-    """Bytes of each that the service has now."""
+def _checkpoints(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
     tensors = checkpoint.tensors_of(cohort.model)
     data, samples = cohort.split.data, plan.evaluation.samples
     inputs = checkpoint.Inputs(data.shape, data.vocabulary)
-    sent = []
+    kept = Kept([], {})
     for k, trial in trained.items():
         said = checkpoint.metadata_of(plan.study_id, trial, plan.data, cohort.problem.terms, inputs, samples)
-        content = checkpoint.packed(tensors, k, said)
-        if uploads.put(trial.id, "checkpoint.safetensors", content):
-            sent.append(len(content))
-    return sent
+        _put(kept, k, trial.id, "checkpoint.safetensors", checkpoint.packed(tensors, k, said), uploads)
+    return kept
 
 
-def _maps(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> list[int]:
+def _maps(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
     spec, problem = plan.evaluation.latent_map, cohort.problem
     chosen = [k for k, trial in trained.items() if trial.seed in plan.mapped_seeds]
+    kept = Kept([], {})
     if spec is None or not chosen or not isinstance(problem, Bottleneck):
-        return []
-    sent = []
+        return kept
     for k, drawn in latent_maps(Target(cohort.model, problem), cohort.split, plan.evaluation, spec, chosen):
-        content = drawn.model_dump_json().encode()
-        if uploads.put(trained[k].id, "latent-map.json", content):
-            sent.append(len(content))
+        _put(kept, k, trained[k].id, "latent-map.json", drawn.model_dump_json().encode(), uploads)
         if uploads.given_up:
             break
-    return sent
+    return kept
+
+
+def _put(kept: Kept, member: int, trial: str, name: str, content: bytes, uploads: Uploads) -> None:
+    why = uploads.put(trial, name, content)
+    if why is None:
+        kept.sizes.append(len(content))
+    else:
+        kept.missing[member] = why

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+
+from pydantic import SecretStr
 
 from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError, Unavailable
 from service.contract.wire.events import (
@@ -16,11 +18,13 @@ from service.contract.wire.events import (
     Setting,
     StudyFailed,
     StudyFinished,
+    StudyState,
     TrialFailed,
     TrialFinished,
     TrialStarted,
     sendable,
 )
+from workers.planning.rounds import Round
 from workers.sending.study_client import StudyClient
 
 log = logging.getLogger(__name__)
@@ -36,11 +40,15 @@ class Reporter:
     `ended` is set when the service wants no more: the study is over, cancelled or gone.
     """
 
-    def __init__(self, client: StudyClient) -> None:
-        """Closes the client at its own end."""
+    def __init__(self, client: StudyClient, run: str = "") -> None:
+        """Closes the client at its own end. `run` tells the starts of one driver from those of another."""
         self.ended = threading.Event()
+        self.paused = threading.Event()  # by what the service answered last
         self.failed: dict[str, str] = {}  # reasons by trial
-        self._client = client
+        self.rounds: Mapping[str, Round] = {}
+        self.missing: dict[str, str] = {}  # of finished trials, what could not be kept
+        self._client, self._run_name = client, run
+        self._starts: Counter[str] = Counter()
         self._queue: deque[Event] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -48,23 +56,60 @@ class Reporter:
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
         self._thread.start()
 
-    def trial_started(self, trial: str, host: str | None = None, config: dict[str, Setting] | None = None) -> None:
-        """`config` is what a search suggested, if one did."""
-        self._put(TrialStarted(uid=f"{trial}:started", trial=trial, host=host, config=config or None))
+    def trial_started(
+        self,
+        trial: str,
+        host: str | None = None,
+        config: dict[str, Setting] | None = None,
+        epoch: int | None = None,
+    ) -> None:
+        """`config` is what a search suggested, if one did; `epoch` says that it starts again, and after which one.
+
+        A first start has one name in all drivers; one that starts it again, its own.
+        """
+        uid = f"{self._name(trial)}:started"
+        if epoch is not None:
+            self._starts[trial] += 1
+            uid = f"{uid}:{self._run_name}:{self._starts[trial]}"
+        self._put(TrialStarted(uid=uid, trial=trial, host=host, config=config or None, epoch=epoch))
 
     def report(
         self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str] = (), points: Curve | None = None
     ) -> None:
         log = list(lines) or None
-        self._put(Report(uid=f"{trial}:{epoch}", trial=trial, metrics=metrics, points=points, log=log))
+        self._put(Report(uid=f"{self._name(trial)}:{epoch}", trial=trial, metrics=metrics, points=points, log=log))
 
-    def trial_finished(self, trial: str, lines: Sequence[str] = ()) -> None:
-        self._put(TrialFinished(uid=f"{trial}:finished", trial=trial, log=list(lines) or None))
+    def trial_finished(self, trial: str, lines: Sequence[str] = (), missing: str | None = None) -> None:
+        """`missing` says which of its files could not be kept, and why."""
+        if missing:
+            self.missing[trial] = missing
+        reason = sendable(missing) if missing else None
+        self._put(
+            TrialFinished(
+                uid=f"{self._name(trial)}:finished{self._extension(trial)}",
+                trial=trial,
+                reason=reason,
+                log=list(lines) or None,
+            )
+        )
 
     def trial_failed(self, trial: str, reason: str, lines: Sequence[str] = ()) -> None:
         self.failed[trial] = reason
         log = list(lines) or None
-        self._put(TrialFailed(uid=f"{trial}:failed", trial=trial, reason=sendable(reason), log=log))
+        self._put(
+            TrialFailed(
+                uid=f"{self._name(trial)}:failed{self._extension(trial)}", trial=trial, reason=sendable(reason), log=log
+            )
+        )
+
+    def _name(self, trial: str) -> str:
+        """What is trained anew is told anew; an epoch that an extended trial trains again is the same."""
+        retries = self.rounds.get(trial, Round()).retries
+        return f"{trial}:retry{retries}" if retries else trial
+
+    def _extension(self, trial: str) -> str:
+        extensions = self.rounds.get(trial, Round()).extensions
+        return f":{extensions}" if extensions else ""
 
     def study_finished(self, job: str, reason: str | None = None) -> None:
         self._put(StudyFinished(uid=f"study:finished:{job}", reason=reason))
@@ -83,6 +128,11 @@ class Reporter:
         if not done:
             log.error("%d events did not reach %s", len(self._queue), self._client.url)
         return done
+
+    @property
+    def token(self) -> SecretStr | None:
+        """With which its client calls the service; trials call it too."""
+        return self._client.token
 
     def _put(self, event: Event) -> None:
         with self._changed:
@@ -104,13 +154,22 @@ class Reporter:
                 self._changed.wait_for(lambda: self._closing, LINGER_SECONDS)
             return [self._queue[i] for i in range(min(len(self._queue), LARGEST_BATCH))]
 
+    def _heard(self, state: StudyState | None) -> None:
+        if state is StudyState.PAUSED:
+            self.paused.set()
+        else:
+            self.paused.clear()
+
     def _deliver(self, batch: list[Event]) -> None:
         """Send a batch until the service has it, refuses it, or wants no more."""
         parts = [batch]
         while parts and not self.ended.is_set():
             part = parts.pop(0)
             try:
-                self._client.report(part, self._given_up)
+                answer = self._client.report(part, self._given_up)
+                self._heard(answer.state)
+                for refusal in answer.refusals:
+                    log.error("event %s was refused: %s", refusal.uid, refusal.reason)
             except (NotFound, Conflict) as error:
                 log.info("the service wants no more reports: %s", error.message)
                 self.ended.set()

@@ -7,17 +7,29 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from types import TracebackType
+from typing import NamedTuple
 
 import httpx
+from pydantic import SecretStr
 
-from service.contract.wire.answers.read_by_drivers import KnownStudy, KnownTrial, KnownTrials
+from service.contract.wire.answers.health import INSTANCE
+from service.contract.wire.answers.read_by_drivers import (
+    KnownBatch,
+    KnownRefusal,
+    KnownState,
+    KnownStudy,
+    KnownTrial,
+    KnownTrials,
+)
+from service.contract.wire.cohort_state import CohortState, CohortStates
 from service.contract.wire.errors import Conflict, InvalidInput, NotFound, ParetoscopeError, TooLarge, Unavailable
-from service.contract.wire.events import Event, sent_body
+from service.contract.wire.events import STATE_HEADER, Event, StudyState, sent_body
 from service.contract.wording.numbers import setting
 
 log = logging.getLogger(__name__)
@@ -38,6 +50,13 @@ PASSING = {
 REFUSALS = {error.status: error for error in (NotFound, Conflict, TooLarge, InvalidInput)}
 
 
+class Answered(NamedTuple):
+    """What the service says to a batch of events: those that it did not take, and the study's state then."""
+
+    refusals: list[KnownRefusal]
+    state: StudyState | None
+
+
 class StudyClient:
     """Tries again, with growing pauses, until the service answers about the request itself.
 
@@ -46,9 +65,18 @@ class StudyClient:
     """
 
     def __init__(
-        self, url: str, token: str | None, study_id: str, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        token: str | None,
+        study_id: str,
+        transport: httpx.BaseTransport | None = None,
+        job: str | None = None,
     ) -> None:
-        self.url = url
+        """`job` names a driver: its reports are turned away once another has its place."""
+        self.url, self.token = url, None if token is None else SecretStr(token)
+        self._answered = False
+        self._sender = {} if job is None else {"job": job}
+        self._instance = os.environ.get("PARETOSCOPE_INSTANCE")
         self._path = f"/api/studies/{study_id}"
         self._http = httpx.Client(
             base_url=url,
@@ -72,16 +100,39 @@ class StudyClient:
             if after is None:
                 return
 
-    def report(self, events: Sequence[Event], stop: threading.Event) -> None:
+    def report(self, events: Sequence[Event], stop: threading.Event) -> Answered:
         """Tried without end, until `stop` is set: what was measured is not given up."""
         try:
-            body = json.dumps({"events": [sent_body(event) for event in events]}, allow_nan=False).encode()
+            sent = {"events": [sent_body(event) for event in events], **self._sender}
+            body = json.dumps(sent, allow_nan=False).encode()
         except ValueError as error:
             raise InvalidInput(f"cannot be written as JSON: {error}") from error
-        self._ask("POST", "/reports", body, JSON, seconds=inf, stop=stop)
+        answer = self._ask("POST", "/reports", body, JSON, seconds=inf, stop=stop)
+        said = answer.headers.get(STATE_HEADER, "")
+        state = StudyState(said) if said in set(StudyState) else None
+        return Answered(KnownBatch.model_validate_json(answer.content).refusals, state)
+
+    def state(self, stop: threading.Event) -> StudyState:
+        """The study's state alone; asked once, as whoever asks will ask again."""
+        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).state
+
+    def cohorts(self) -> list[CohortState]:
+        """Who was saved, and after which epoch they go on."""
+        return CohortStates.model_validate_json(self._ask("GET", "/cohorts").content).cohorts
+
+    def save_state(self, cohort: str, content: bytes, stop: threading.Event) -> None:
+        self._ask("PUT", f"/cohorts/{cohort}/state", content, stop=stop)
+
+    def saved_state(self, cohort: str) -> bytes | None:
+        try:
+            return self._ask("GET", f"/cohorts/{cohort}/state").content
+        except NotFound:
+            return None
 
     def upload(self, trial: str, name: str, content: bytes) -> None:
-        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content)
+        """Tried without end, if the service has ever answered: what was trained is not given up while it is away."""
+        seconds = inf if self._answered else None
+        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=seconds)
 
     def _ask(
         self,
@@ -98,6 +149,8 @@ class StudyClient:
         while True:
             try:
                 answer = self._http.request(method, self._path + path, content=content, headers=headers, params=query)
+                self._check_who_answers(answer)
+                self._answered = True
                 if answer.is_success:
                     return answer
                 if answer.is_client_error and answer.status_code not in PASSING:
@@ -116,6 +169,11 @@ class StudyClient:
             if stop.wait(pause):
                 raise Unavailable(f"no answer from the service at {self.url} before the end: {trouble}")
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _check_who_answers(self, answer: httpx.Response) -> None:
+        """Another service at this address knows nothing of the study: that is no answer, and not the study's end."""
+        if self._instance is not None and answer.headers.get(INSTANCE) != self._instance:
+            raise httpx.RemoteProtocolError("another service answers there")
 
     def __enter__(self) -> StudyClient:
         return self

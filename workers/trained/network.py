@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import Conditional, Fvib, OfCurves
 from service.contract.wording.numbers import setting
-from workers.measures.coding import Code
 from workers.models import Conditioned, Model, Sizes
-from workers.models.components.modulation import Told
+from workers.models.components.code import Code
 from workers.sending.checkpoint import Said
 from workers.trained.lending import Borrower
+from workers.weightings import fvib
 from workers.weightings.conditional import at_beta, at_preference, told_by
 
 Preference = Mapping[str, float]
@@ -72,7 +72,7 @@ class Network(nn.Module):
     def _model(self, beta: float | None, preference: Preference | None) -> Iterator[Model]:
         """The model with the weights that the module has now, told where it is."""
         told = self._told(beta, preference) or self._at
-        if told is None and (spec := self._conditional):
+        if told is None and (spec := self._covering):
             every = f"β from {setting(spec.beta.from_)} to {setting(spec.beta.to)}" if self._by_beta else "preference"
             example = (
                 "beta=0.01"
@@ -102,27 +102,28 @@ class Network(nn.Module):
         return values.to(next(self.parameters()))
 
     @property
-    def _conditional(self) -> Conditional | None:
+    def _covering(self) -> OfCurves | None:
         weighting = self.said.weighting
-        return weighting if isinstance(weighting, Conditional) else None
+        return weighting if isinstance(weighting, OfCurves) else None
 
     @abstractmethod
     def _outputs(self) -> tuple[int, tuple[float, ...]]:
         """Of the encoder: how many, and the numbers that train with it."""
 
     def _told(self, beta: float | None, preference: Preference | None) -> tuple[str, list[float]] | None:
-        spec, terms, name = self._conditional, self.said.terms, self.said.weighting.name
+        spec, terms, name = self._covering, self.said.terms, self.said.weighting.name
         if beta is None and preference is None:
             return None
         if spec is None:
             raise ValueError(
                 f"trial {self.said.trial} has weighting {name}, which trains a network for one trade-off: "
-                "only those of weighting conditional take a beta or a preference"
+                "only those of weightings conditional and fvib take a beta or a preference"
             )
         if self._by_beta:
             if beta is None or preference is not None:
                 raise ValueError("a bottleneck takes a beta and no preference")
-            return f"beta={setting(beta)}", at_beta(spec, beta)
+            told = fvib.at_beta(spec, beta) if isinstance(spec, Fvib) else at_beta(spec, beta)
+            return f"beta={setting(beta)}", told
         if preference is None or beta is not None:
             raise ValueError(f"several tasks take a preference for {', '.join(terms)} and no beta")
         return f"preference={dict(preference)}", at_preference(terms, preference)
@@ -136,19 +137,22 @@ class Network(nn.Module):
         first, *others = (len(bias) for bias in [b for b in biases if b is not None] or [tensors[f"head.{last}.bias"]])
         outputs, scalars = self._outputs()
         constants = len(tensors.get("head.constants", ()))
-        told: Told | None = None
-        if self._conditional:
-            told = told_by(self._conditional, self._by_beta, len(self.said.terms))
+        latent, told, sharpness = self.said.model.latent, None, None
+        if isinstance(self._covering, Conditional):
+            told = told_by(self._covering, self._by_beta, len(self.said.terms))
+        elif self._covering:  # what it was multiplied by is in the checkpoint
+            outputs, latent, sharpness = first - 1, first - 1, 1.0
         return Sizes(
             math.prod(shape),
             outputs,
-            self.said.model.latent,
+            latent,
             first,
             shape,
             scalars,
             tuple(others),
             vocabulary,
             told,
+            sharpness,
             constants,
         )
 

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -33,6 +33,7 @@ from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
 from workers.planning.cohorts import told_class
 from workers.problems import Problem
+from workers.state import State, copy_into, joined, within
 from workers.training import alignment, gradients
 from workers.training.angles import Angles
 from workers.training.gradients import Step
@@ -50,11 +51,16 @@ def train(
     evaluation: Evaluation,
     device: torch.device,
     clock: Callable[[], float] = time.perf_counter,
-    at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], None] | None = None,
+    at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], Mapping[int, str] | None] | None = None,
+    begun: Progress | None = None,
+    between: Callable[[Progress], bool] | None = None,
 ) -> Iterator[EpochReport]:
     """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
 
-    `at_end` is given the trained cohort and its members that did not fail, before their final report.
+    `at_end` is given the trained cohort and its members that did not fail, before their final report, and answers
+    what could not be kept of which. `begun` is where
+    the same trials were left before. `between` is told after each report but the final one how far they are, and may
+    ask them to leave.
     """
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
     cohort = Cohort(trials, datasets.draws(data, seeds), device, evaluation.gradients)
@@ -62,8 +68,13 @@ def train(
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
     epochs = trials[0].training.epochs
-    seconds = 0.0
-    for epoch in range(1, epochs + 1):
+    first, seconds = 1, 0.0
+    if begun is not None:
+        first, seconds = begun.epoch + 1, begun.seconds
+        alive = {k: trial for k, trial in alive.items() if trial.id not in begun.failed}
+        cohort.load(begun.state())
+        log.info("goes on after epoch %d", begun.epoch)
+    for epoch in range(first, epochs + 1):
         start = clock()
         losses, weights = (t.cpu() for t in cohort.train_epoch(epoch))  # [steps, K, n]; waits for the device
         seconds += clock() - start
@@ -87,12 +98,30 @@ def train(
         if last or not alive:
             took = number(seconds)
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
-        if last and alive and at_end:
-            at_end(cohort, alive)
+        missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
         own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
-        yield EpochReport(epoch=epoch, metrics=metrics, points=own_points, failures=failed, final=last or not alive)
+        yield EpochReport(
+            epoch=epoch,
+            metrics=metrics,
+            points=own_points,
+            failures=failed,
+            missing={alive[k].id: why for k, why in missing.items()},
+            final=last or not alive,
+        )
         if not alive:
             return
+        ended = tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
+        if between and not last and between(Progress(epoch, seconds, ended, cohort.state)):
+            return
+
+
+class Progress(NamedTuple):
+    """How far a cohort has come; `state` is what it needs to go on from there, read when it is asked for."""
+
+    epoch: int
+    seconds: float  # of training, all members together
+    failed: tuple[str, ...]
+    state: Callable[[], State]
 
 
 class Cohort:
@@ -106,7 +135,7 @@ class Cohort:
         latent = first.model.latent
         seeds = tuple(t.seed for t in trials)
         self.split = Split(draws, Seeds(seeds, device), first.training.batch_size)
-        self.problem = problem = problems.build(first.problem, latent)
+        self.problem = problem = problems.build(first.problem, latent, first.weighting)
         terms, epochs = problem.terms, first.training.epochs
         told = _told_by(first.weighting, problem)
         self.model = problem.model(first.model, self.split, told)
@@ -121,8 +150,9 @@ class Cohort:
             torch.tensor(values, device=device)
             for values in zip(*((t.training.learning_rate, t.training.l1, t.training.l2) for t in trials), strict=True)
         )
-        parameters = [self.model.encoder.flat, self.model.head.flat]
-        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2)
+        stacks = (self.model.encoder, self.model.head)
+        parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
+        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2, paces)
         self.angles = Angles(terms)  # of the last epoch
         self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
@@ -139,6 +169,18 @@ class Cohort:
             f"{train} training and {test} test examples of {features} features, "
             f"batches of {self.split.batch_size}; {weights} weights each"
         )
+
+    def state(self) -> State:
+        """All that epochs change; random numbers follow from seeds and the epoch's number."""
+        parts = {"model": self.model.named(), "optimizer": self.optimizer.state()}
+        return joined({**parts, "weighting": self.weighting.state(), "problem": self.problem.state()})
+
+    def load(self, state: State) -> None:
+        own = {name: tensor.to(self.split.seeds.device, copy=True) for name, tensor in state.items()}
+        copy_into(self.model.named(), within("model", own), "model")
+        self.optimizer.load(within("optimizer", own))
+        self.weighting.load(within("weighting", own))
+        self.problem.load(within("problem", own))
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from service.contract.methods.weightings import Weighting as Spec
 from service.contract.wire.events import Where
+from workers.state import Remembering, State, joined, within
 
 
 class Setting(NamedTuple):
@@ -38,8 +39,8 @@ class Place(NamedTuple):
     told: Tensor  # [m, 1, numbers]
 
 
-class Weighting(Protocol):
-    """The weights of m members; state, if any, is its own. Most need no hook but the call.
+class Weighting(Remembering, Protocol):
+    """The weights of m members. Most need no hook but the call; `remembers` names what the steps change, if anything.
 
     The first term is the main one; for the bottleneck the prediction.
     """
@@ -156,6 +157,13 @@ class Mixed(Weighting):
             for name, values in group.report().items():
                 metrics.setdefault(name, {}).update({place[k]: value for k, value in values.items()})
         return metrics
+
+    def state(self) -> State:
+        return joined({str(i): group.state() for i, (_, group) in enumerate(self._groups)})
+
+    def load(self, state: State) -> None:
+        for i, (_, group) in enumerate(self._groups):
+            group.load(within(str(i), state))
 
     def after_epoch(self, train: Tensor, validation: Tensor) -> None:
         for rows, group in self._groups:

@@ -24,6 +24,7 @@ class Blending(Weighting):
 
     needs_gram = False
     needs_validation = True
+    remembers = ("_curves", "_epoch", "_w")
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         def each(value: Callable[[Spec], float]) -> Tensor:

@@ -23,6 +23,7 @@ class TargetRate(Weighting):
     """
 
     needs_gram = False
+    remembers = ("_log_beta",)
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         def each(value: Callable[[Spec], float]) -> Tensor:

@@ -16,6 +16,8 @@ from torchjd import aggregation, scalarization
 
 from workers import optimizers
 from workers.data.random_streams import generator
+from workers.state import State, copy_into, joined, put, within
+from workers.state import of as remembered
 from workers.weightings import Setting, Weighting
 
 log = logging.getLogger(__name__)
@@ -55,6 +57,7 @@ class Scalar(NamedTuple):
     make: Callable[[Any, Setting], Any]
     before: Callable[[Any, Tensor, int, int], None] = lambda method, losses, step, batches: None
     learned: bool = False
+    remembers: tuple[str, ...] = ()  # attributes that its calls change, beside its parameters
 
 
 def _close_epoch(method: scalarization.DWA, losses: Tensor, step: int, batches: int) -> None:
@@ -70,10 +73,15 @@ def _look_back(method: scalarization.FAMO, losses: Tensor, step: int, batches: i
 
 SCALARIZERS: dict[str, Scalar] = {
     "uw": Scalar(lambda p, s: scalarization.UW(len(s.terms)), learned=True),
-    "dwa": Scalar(lambda p, s: scalarization.DWA(p.temperature), before=_close_epoch),
+    "dwa": Scalar(
+        lambda p, s: scalarization.DWA(p.temperature),
+        before=_close_epoch,
+        remembers=("_loss_sum", "_n_batches", "_previous_averages"),
+    ),
     "famo": Scalar(
         lambda p, s: scalarization.FAMO(len(s.terms), lr=p.learning_rate, weight_decay=p.weight_decay),
         before=_look_back,
+        remembers=("_prev_losses",),
     ),
     "imtl-l": Scalar(lambda p, s: scalarization.IMTLL(len(s.terms)), learned=True),
     "stch": Scalar(lambda p, s: scalarization.STCH(p.mu, _preference(p, s))),
@@ -84,6 +92,8 @@ class Member(Protocol):
     """The weights [n] of one member from its Gram matrix [n, n] or its losses [n]."""
 
     def __call__(self, statistic: Tensor, step: int) -> Tensor: ...
+    def state(self) -> State: ...
+    def load(self, state: State) -> None: ...
 
 
 class GramianMember:
@@ -97,12 +107,28 @@ class GramianMember:
             weights: Tensor = self._method(statistic)
         return weights
 
+    def state(self) -> State:
+        """Only Nash-MTL has one: its last solution, from which the next is sought."""
+        nash = self._nash()
+        if nash is None or nash.step == 0:
+            return {}
+        return {"step": torch.tensor(int(nash.step)), "alpha": torch.from_numpy(nash.prvs_alpha).clone()}
+
+    def load(self, state: State) -> None:
+        if (nash := self._nash()) and state:
+            nash._init_optim_problem()  # which it does itself only in its first step
+            nash.step, nash.prvs_alpha = float(state["step"]), state["alpha"].numpy().copy()
+
+    def _nash(self) -> Any:
+        inner = getattr(self._method, "weighting", None)
+        return inner if hasattr(inner, "prvs_alpha") else None
+
 
 class ScalarizerMember:
     """w = ∂S/∂ℓ, exactly, and one Adam step on the scalarizer's own parameters, as if trained with the model."""
 
     def __init__(self, p: Any, setting: Setting, seed: int) -> None:
-        make, self._before, learned = SCALARIZERS[p.name]
+        make, self._before, learned, self._remembers = SCALARIZERS[p.name]
         self._method, self._batches = make(p, setting), setting.batches
         self._learned = list(self._method.parameters()) if learned else []
         rate = torch.tensor([p.learning_rate]) if learned else torch.empty(0)
@@ -117,6 +143,33 @@ class ScalarizerMember:
             self._optimizer.step([g[None] for g in own])
         return w
 
+    def state(self) -> State:
+        own = remembered(self._method, self._remembers)
+        optimizer = self._optimizer.state() if self._optimizer else _moments(self._method)
+        return joined({"own": own, "parameters": self._method.state_dict(), "optimizer": optimizer})
+
+    def load(self, state: State) -> None:
+        put(self._method, self._remembers, within("own", state))
+        copy_into(self._method.state_dict(), within("parameters", state), "weighting")
+        moments = within("optimizer", state)
+        if self._optimizer is not None:
+            self._optimizer.load(moments)
+        elif moments:
+            _put_moments(self._method, moments)
+
+
+def _moments(method: Any) -> State:
+    """Of the Adam that FAMO makes for its logits with their first step."""
+    optimizer = getattr(method, "_optimizer", None)
+    return {} if optimizer is None else dict(optimizer.state[method._w])
+
+
+def _put_moments(method: Any, moments: State) -> None:
+    from torch.optim import Adam  # which takes seconds to load, so only where FAMO itself has it
+
+    method._optimizer = Adam([method._w], lr=method.lr, weight_decay=method.weight_decay)
+    method._optimizer.state[method._w] = dict(moments)
+
 
 class Guarded:
     """Calls members one by one. Where a solver fails, that member's weights are NaN: its losses follow, and it fails
@@ -130,6 +183,15 @@ class Guarded:
         w = torch.stack([self._weights(k, row) for k, row in enumerate(rows)])
         self._step += 1
         return w.to(like)
+
+    def state(self) -> State:
+        own = {"steps": torch.tensor(self._step)}
+        return joined({"all": own, **{str(k): member.state() for k, member in enumerate(self._members)}})
+
+    def load(self, state: State) -> None:
+        self._step = int(state["all.steps"])
+        for k, member in enumerate(self._members):
+            member.load({name: tensor.cpu() for name, tensor in within(str(k), state).items()})
 
     def _weights(self, k: int, row: Tensor) -> Tensor:
         nothing = row.new_full(row.shape[-1:], torch.nan)
@@ -147,7 +209,19 @@ class Guarded:
         return nothing
 
 
-class Gramian(Weighting):
+class _Each(Weighting):
+    """Members that keep their own."""
+
+    _each: Guarded
+
+    def state(self) -> State:
+        return self._each.state()
+
+    def load(self, state: State) -> None:
+        self._each.load(state)
+
+
+class Gramian(_Each):
     """torchjd's weights from the Gram matrix, solved in double precision."""
 
     needs_gram = True
@@ -162,7 +236,7 @@ class Gramian(Weighting):
         return self._each(gram.double(), losses)
 
 
-class Scalarizer(Weighting):
+class Scalarizer(_Each):
     """torchjd's scalarizers S(ℓ), as the weights ∂S/∂ℓ."""
 
     needs_gram = False

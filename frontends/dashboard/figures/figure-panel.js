@@ -5,6 +5,7 @@ import { h, setAttr, setText } from "../kit/dom.js";
 import { onTheme } from "../kit/theme.js";
 import { followSize, plotly } from "./drawing.js";
 import { blank, brushed, lit, named, ringOf, themed } from "./look.js";
+import { Pointer } from "./pointer.js";
 import { saveMenu } from "./save.js";
 import { sketch } from "./sketch.js";
 
@@ -62,12 +63,16 @@ export class FigurePanel {
     /** @type {(() => void) | null} */
     this.unsketch = null;
     this.listens = false;
+    this.pointer = new Pointer();
+    /** @type {(axes: { metric: string, least: number | null }[]) => import("./pointer.js").Mark[]} */
+    this.marks = () => [];
     this.finding = h("p", { class: "finding", hidden: true });
     this.subtitle = h("p", { class: "subtitle muted" });
     const plot = h("div", { class: "plot", role: "figure", "aria-label": title });
     this.plot = /** @type {PlotElement} */ (plot); // once plotly has drawn on it
     this.note = h("p", { class: "plot-note muted" }, "Loading …");
-    this.box = h("div", { class: "plot-box", style: height ? `--needs: ${height}px` : null }, this.plot, this.note);
+    const needs = { class: "plot-box", style: height ? `--needs: ${height}px` : null };
+    this.box = h("div", needs, this.plot, this.pointer.element, this.note);
     const save = saveMenu(title, () => ({ figure: this.figure, plot: this.plot, filename, title }));
     this.element = h(
       "section",
@@ -98,6 +103,17 @@ export class FigurePanel {
     return this.draw();
   }
 
+  /** `marks(axes)` is what a reader points at, on the metrics that this figure's axes measure. */
+  point(/** @type {FigurePanel["marks"]} */ marks) {
+    this.marks = marks;
+    this.#mark();
+  }
+
+  #mark() {
+    const axes = this.figure?.layout.meta?.axes ?? [];
+    this.pointer.show(this.plot, axes, axes.length === 2 ? this.marks(axes) : []);
+  }
+
   async draw() {
     if (!this.figure || this.element.closest("[hidden]")) return;
     const { data, layout } = this.figure;
@@ -125,6 +141,7 @@ export class FigurePanel {
     this.unsketch?.();
     this.unsketch = null;
     if (!this.listens) this.#listen();
+    this.#mark();
   }
 
   #config(data) {
@@ -141,6 +158,7 @@ export class FigurePanel {
       const trial = event.points.map(idOf).find(Boolean);
       if (trial) this.onPick(trial);
     });
+    for (const kind of ["plotly_afterplot", "plotly_relayouting"]) this.plot.on(kind, () => this.#mark());
     const { brush } = this;
     if (!brush) return;
     this.plot.on("plotly_selected", (event) => {

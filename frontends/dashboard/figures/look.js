@@ -71,18 +71,20 @@ export function named(traces, freed) {
   });
 }
 
-/** A ring round the open trial, wherever the figure has it. */
+const axesOfTrace = ({ xaxis = "x", yaxis = "y" }) => ({ xaxis, yaxis });
+
+/** Rings round all points of the open trial, on the first axes that have one. */
 export function ringOf(traces, trial) {
   const empty = { type: "scatter", mode: "markers", x: [], y: [], hoverinfo: "skip", showlegend: false };
   const isFlat = ({ type = "scatter" }) => type.startsWith("scatter") && type !== "scatter3d";
   const flat = traces.filter(isFlat);
-  for (const trace of flat) {
-    const place = trial === null || !trace.customdata ? -1 : trace.customdata.indexOf(trial);
-    if (place >= 0) {
-      const marker = { symbol: "circle-open", size: 16, color: colours().ink, line: { width: 2 } };
-      const axes = { xaxis: trace.xaxis ?? "x", yaxis: trace.yaxis ?? "y" };
-      return { ...empty, ...axes, x: [trace.x[place]], y: [trace.y[place]], marker };
-    }
-  }
-  return flat.length ? empty : null;
+  const placesIn = (trace) => (trace.customdata ?? []).flatMap((id, i) => (id === trial ? [i] : []));
+  const first = trial === null ? undefined : flat.find((trace) => trace.customdata?.includes(trial));
+  if (!first) return flat.length ? empty : null;
+  const axes = axesOfTrace(first);
+  const isBeside = (trace) => axesOfTrace(trace).xaxis === axes.xaxis && axesOfTrace(trace).yaxis === axes.yaxis;
+  const own = flat.filter(isBeside).flatMap((trace) => placesIn(trace).map((i) => [trace.x[i], trace.y[i]]));
+  const size = own.length > 1 ? 12 : 16; // many stand close to each other
+  const marker = { symbol: "circle-open", size, color: colours().ink, line: { width: own.length > 1 ? 1.5 : 2 } };
+  return { ...empty, ...axes, x: own.map(([x]) => x), y: own.map(([, y]) => y), marker };
 }

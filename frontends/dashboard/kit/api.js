@@ -37,6 +37,12 @@ function setReachable(now) {
 let asking = null;
 let refused = false;
 
+/** The service keeps it as a cookie that scripts cannot read; whether it took it, the next call will tell. */
+async function signIn(/** @type {string} */ token) {
+  const headers = { Authorization: `Bearer ${token}` };
+  await fetch("/api/session", { method: "POST", headers, credentials: "same-origin" }).catch(() => null);
+}
+
 /** A small form for the token; shared by all calls that wait for it. */
 function askForToken() {
   asking ??= new Promise((resolve) => {
@@ -46,7 +52,7 @@ function askForToken() {
       "form",
       { method: "dialog" },
       h("h2", {}, "This service needs its token"),
-      h("p", { class: "muted" }, "It is the value of PARETOSCOPE_TOKEN on the service’s machine."),
+      h("p", { class: "muted" }, "The link that paretoscope up prints has it; so has the file token in its home."),
       h("p", { class: "bad", role: "alert" }, refused ? "That token was refused." : ""),
       h("label", {}, "Token ", input),
       h("p", {}, h("button", { class: "primary" }, "Use this token")),
@@ -54,11 +60,9 @@ function askForToken() {
     const dialog = h("dialog", { "aria-label": "Token" }, form);
     // There is nothing to see without it.
     dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal());
-    form.addEventListener("submit", () => {
-      const secure = location.protocol === "https:" ? "; Secure" : "";
-      // Not encoded: the service compares the cookie as it stands, and the pattern leaves only what a cookie carries.
-      document.cookie = `paretoscope_token=${input.value}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
+    form.addEventListener("submit", async () => {
       dialog.remove();
+      await signIn(input.value);
       asking = null;
       refused = true; // should it ask again
       window.early?.clear(); // asked without it

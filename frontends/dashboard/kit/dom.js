@@ -114,3 +114,25 @@ export function confirmed({ label, question, yes, no, act }) {
   box.append(ask);
   return box;
 }
+
+/**
+ * A button that acts at once and says beside itself what went wrong.
+ * @param {string} label
+ * @param {() => Promise<void>} act
+ */
+export function acting(label, act) {
+  const problem = h("span", { class: "bad", role: "alert" });
+  const button = h("button", { type: "button" }, label);
+  button.addEventListener("click", async () => {
+    problem.textContent = "";
+    button.disabled = true;
+    try {
+      await act();
+    } catch (error) {
+      problem.textContent = error.message;
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return h("span", { class: "confirm" }, button, problem);
+}

@@ -26,9 +26,10 @@
   const link = (/** @type {Partial<HTMLLinkElement>} */ properties) =>
     document.head.append(Object.assign(document.createElement("link"), properties));
   const modules = {
-    pages: "app arms-table columns spec study study-head trial-columns trial-drawer trials-table",
-    figures: "brush controls curve drawing figure-panel look save sketch",
-    kit: "address light live menu metrics progress shortcuts swatch tabs vocabulary yaml",
+    pages: "app arms-table columns curve-points curve-slider spec study study-head trial-columns trial-drawer "
+      + "trials-table",
+    figures: "brush controls curve drawing figure-panel look pointer save sketch",
+    kit: "address light live menu metrics places progress shortcuts swatch tabs vocabulary yaml",
   };
   for (const [folder, names] of Object.entries(modules)) {
     for (const name of names.split(" ")) link({ rel: "modulepreload", href: `/assets/${folder}/${name}.js` });

@@ -42,13 +42,13 @@ export function number(value) {
   return signOf(value) + fixed(Number(size.toPrecision(DIGITS)), placesOf(size));
 }
 
-function chosenNumber(value) {
+function chosenNumber(value, digits = DIGITS) {
   const size = Math.abs(value);
   if (!isKnown(value)) return NONE;
   if (Number.isInteger(size) && size < LARGEST_WHOLE) return signOf(value) + String(size);
-  const { mantissa, exponent } = powerOf(size);
+  const { mantissa, exponent } = powerOf(size, digits);
   if (!isPlain(size)) return signOf(value) + withPower(trimmed(mantissa), exponent);
-  return signOf(value) + trimmed(Number(size.toPrecision(DIGITS)).toFixed(placesOf(size)));
+  return signOf(value) + trimmed(Number(size.toPrecision(digits)).toFixed(Math.max(0, digits - 1 - exponent)));
 }
 
 /** A chosen value as it was meant: 0.01, 128, adam. */
@@ -98,6 +98,21 @@ export function percentSpread(mean, halfWidth) {
   return `${percent(mean)} ± ${points > 0 && points < 1 ? "under 1" : fixed(points, 0)}`;
 }
 
+/** Of a percent, without its sign: "18", "under 1". */
+const points = (share) => percent(share).replace(/ %$/, "");
+
+/** "40 % (12 to 77)": a share with the ends of its interval, in points of a percent. */
+export function percentRange(mean, lower, upper) {
+  if (!isKnown(lower) || !isKnown(upper)) return percent(mean);
+  return `${percent(mean)} (${points(lower)} to ${points(upper)})`;
+}
+
+/** "0.049 (0.031 to 0.077)": an interpolated setting with the ends of its interval, two digits each. */
+export function settingRange(mean, lower, upper) {
+  if (!isKnown(lower) || !isKnown(upper)) return setting(mean);
+  return `${setting(mean)} (${chosenNumber(lower, 2)} to ${chosenNumber(upper, 2)})`;
+}
+
 /** 3 m 12 s. */
 export function duration(seconds) {
   if (!isKnown(seconds)) return NONE;
@@ -133,7 +148,7 @@ export function plural(count, word) {
 /** "weighting.beta" -> "β". */
 export function configLabel(/** @type {string} */ key) {
   const name = key.slice(key.lastIndexOf(".") + 1);
-  return LETTERS.get(name) ?? name.replaceAll("_", " ");
+  return name.replaceAll("_", " ").split(" ").map((word) => LETTERS.get(word) ?? word).join(" ");
 }
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -19,6 +19,14 @@ export function shownFirst(metrics, objectives) {
   return [...new Set(wanted)].filter((name) => metrics.has(name));
 }
 
+const MOST_ALONG = 6;
+
+/** What is read along a curve: the same, and the accuracies under attack; few enough to be seen at once. */
+export function alongCurve(/** @type {Metrics} */ metrics, objectives) {
+  const attacked = [...metrics.values()].filter((metric) => metric.kind === "robustness" && !metric.validation_of);
+  return [...shownFirst(metrics, objectives), ...names(attacked)].slice(0, MOST_ALONG);
+}
+
 /** The two plots of a trial: accuracy and bits of a bottleneck, else the objectives and the weights. */
 export function curvesOf(/** @type {Metrics} */ metrics, objectives) {
   const relevance = plain(metrics, "relevance");

@@ -5,7 +5,8 @@ import { h } from "./dom.js";
 /** @type {Map<string, { words: string, act: () => void }>} */
 const known = new Map();
 
-const isTyping = (target) => target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+const TYPED = "input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]";
+const isTyping = (target) => target.matches?.(TYPED);
 
 /** `key` as in KeyboardEvent.key; `words` stand on the card. A later one takes the place of an earlier. */
 export function shortcut(key, words, act) {

@@ -79,6 +79,8 @@ interface ListedStudy {
   eta_seconds: number | null;
   arms: ArmLook[];
   spark: number[];
+  unreadable?: string | null;
+  lost_events?: number;
   last_seq: number;
 }
 
@@ -87,6 +89,7 @@ interface Study extends ListedStudy {
   spec: Spec;
   metrics: Metric[];
   figures: FigureOffer[];
+  curves: boolean;
 }
 
 /** A light of the catalog, and why it is that one. */
@@ -103,6 +106,7 @@ interface Trial {
   reason: string | null;
   collapsed: boolean;
   on_front: boolean;
+  verifies: boolean;
   config: Record<string, Flat>;
   metrics: Record<string, number | null>;
   places: number;
@@ -148,11 +152,13 @@ interface ComparedArm extends ArmLook {
   front_share: number | null;
   hypervolume: Spread;
   distance: Spread & { seeds: number };
-  amounts_to: Record<string, number>;
-  epsilon: number | null;
-  igd_plus: number | null;
+  amounts_to_over_seeds: Record<string, { mean: number; lower: number | null; upper: number | null }>;
+  epsilon_over_seeds: Spread;
+  igd_plus_over_seeds: Spread;
+  dominated_over_seeds: { mean: number | null; lower: number | null; upper: number | null };
   delta_m: Spread | null;
   mean_rank: Spread | null;
+  verified: { training_seconds: number; words: string } | null;
   training_seconds: number | null;
 }
 
@@ -162,6 +168,36 @@ interface Pair {
   standing_words: string;
   distance_p_value: number | null;
   words: string;
+}
+
+type OverSeeds = Spread & { seeds: number };
+
+/** A curve that can be asked for, by the first trial of its configuration. */
+interface DrawnCurve {
+  trial: string;
+  arm: string;
+  config: Record<string, Flat>;
+  seeds: number;
+}
+
+interface CurvePlace {
+  where: Record<string, number>;
+  metrics: Record<string, OverSeeds>;
+  collapsed: number;
+  nearest: number | null;
+}
+
+interface ConstantSetting {
+  where: Record<string, number>;
+  config: Record<string, Flat>;
+  metrics: Record<string, OverSeeds>;
+}
+
+interface Curves {
+  curves: DrawnCurve[];
+  shown: string | null;
+  places: CurvePlace[];
+  beside: { arm: string; verifies: boolean; settings: ConstantSetting[] } | null;
 }
 
 interface Comparison {
@@ -204,7 +240,7 @@ interface Catalog {
 
 interface Vocabulary {
   study_defaults: Record<string, string | null>;
-  study_states: { name: string; ended: boolean; words: string }[];
+  study_states: { name: string; ended: boolean; takes: string[]; words: string }[];
   trial_states: string[];
   event_kinds: string[];
   figure_groups: { name: string; title: string; is_tab: boolean }[];

@@ -11,6 +11,9 @@ const states = new Map(vocabulary.study_states.map((state) => [state.name, state
 /** Whether nothing more happens to the study. @param {{ state: string }} study */
 export const isEnded = (study) => Boolean(states.get(study.state)?.ended);
 
+/** Whether a study in its state can be paused, resumed … @param {{ state: string }} study @param {string} wish */
+export const takes = (study, wish) => Boolean(states.get(study.state)?.takes.includes(wish));
+
 const seconds = (from, to) => (new Date(to).getTime() - new Date(from).getTime()) / 1000;
 
 /** "finished in {took}" with what is known of it; nothing where something is not. */
@@ -21,6 +24,7 @@ function filled(/** @type {string} */ words, /** @type {Record<string, string | 
 
 /** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position">} study */
 export function stateWords(study) {
+  if (study.unreadable) return `${study.state} · unreadable`;
   const took = study.started_at && study.ended_at ? duration(seconds(study.started_at, study.ended_at)) : null;
   const known = { ...study.counts, took, place: study.queue_position ?? null };
   const words = filled(states.get(study.state)?.words ?? study.state, known) ?? study.state;

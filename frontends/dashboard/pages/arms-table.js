@@ -3,7 +3,7 @@
 import { choose, chosen } from "../kit/address.js";
 import { h, keyed, setAttr, setText } from "../kit/dom.js";
 import {
-  capital, configLabel, duration, metricLabel, number, overSeeds, percent, setting, spread,
+  capital, configLabel, duration, metricLabel, number, overSeeds, percent, percentRange, setting, settingRange, spread,
 } from "../kit/format.js";
 import { setLit } from "../kit/light.js";
 import { shownFirst } from "../kit/metrics.js";
@@ -15,14 +15,16 @@ const COLLAPSED = `collapsed: less than ${LEAST_BITS} bit in the code, or nothin
 const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
 const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
 
-const LANDS = "the baseline’s settings that land where this arm lands; none for an arm that draws a front itself";
+const AGAINST = "distance to the baseline’s front of the same seed, in units of its ranges, which depend on how far "
+  + "its settings reach: compare it within this study only. “At the same …” rests on a gap in the metric’s own unit, "
+  + "which does not; nothing is “on the front” that such a gap speaks against";
+const LANDS = "the baseline’s settings that land where this arm lands, with the ends of their 95 % interval over seeds"
+  + "; none for an arm that draws a front itself";
+const DOMINATED = "the share of the arm’s front that the baseline’s dominates, with Wilson’s 95 % interval over seeds";
 const EPSILON = "additive ε-indicator: what the arm lacks to dominate the exact front, or that of all arms; 0 is best";
 const OPTIMISM = "beside the best values: how much better the arm’s front looks on the split that chose it, "
   + "mean over its trials; above 0 is the winner’s curse";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
-
-/** Of a range: finer than this nobody compares. @param {number | null} value */
-const thousandths = (value) => (value === null ? null : Math.round(value * 1000) / 1000);
 
 /** "below the front, −0.12 ± 0.03"; "on the front, 0 ± 0.01" between its readings; "on the front, one seed". */
 export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | undefined} */ pair) {
@@ -35,10 +37,11 @@ export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | u
   return words.join(", ");
 }
 
-/** "β ≈ 0.01". @param {Record<string, number>} amounts */
+/** "β ≈ 0.0488 (0.031 to 0.077)". @param {ComparedArm["amounts_to_over_seeds"]} amounts */
 export function landsWords(amounts) {
-  const each = Object.entries(amounts).map(([key, value]) => `${configLabel(key)} ≈ ${setting(value)}`);
-  return each.join(", ") || "–";
+  const written = ({ mean, lower, upper }) => settingRange(mean, lower, upper);
+  const each = Object.entries(amounts).map(([key, amount]) => `${configLabel(key)} ≈ ${written(amount)}`);
+  return each.join(" and ") || "–";
 }
 
 /**
@@ -53,6 +56,11 @@ export function bestWords(best, gap) {
 /** @param {Spread | null} value */
 const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
 
+/** "16 s + 42 s": its own, and that of the networks which verify its curve. @param {ComparedArm} arm */
+function trainingWords({ training_seconds: own, verified }) {
+  return verified ? `${duration(own)} + ${duration(verified.training_seconds)} verifying` : duration(own);
+}
+
 export class ArmsTable {
   /** @param {ArmLook[]} arms @param {Objective[]} objectives @param {Map<string, Metric>} metrics */
   constructor(arms, objectives, metrics) {
@@ -61,7 +69,7 @@ export class ArmsTable {
     this.body = h("tbody");
     this.note = h("span", { class: "muted" });
     this.best = shownFirst(metrics, objectives);
-    this.against = h("th", { scope: "col", class: "num" });
+    this.against = h("th", { scope: "col", class: "num", title: AGAINST });
     this.alone = h("p", { class: "muted", hidden: true });
     this.flattered = h("input", { type: "checkbox", checked: chosen("optimism") === "1" });
     this.flattered.addEventListener("change", () => {
@@ -80,6 +88,7 @@ export class ArmsTable {
       head("Hypervolume", LOST),
       this.against,
       head("Lands at", LANDS),
+      head("Dominated", DOMINATED),
       head("ε", EPSILON),
       head("IGD⁺", IGD),
       ...this.singleHeads,
@@ -130,23 +139,25 @@ export class ArmsTable {
 
   /** @param {HTMLElement} row @param {ComparedArm} arm @param {Pair | undefined} pair @param {boolean} isBaseline */
   #update(row, arm, pair, isBaseline) {
-    const { counts, hypervolume } = arm;
+    const { counts, hypervolume, dominated_over_seeds: dominated } = arm;
     const cells = [
       `${counts.finished}/${counts.planned}`,
       `${counts.failed}, ${counts.collapsed}`,
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(arm, pair),
-      landsWords(arm.amounts_to),
-      number(thousandths(arm.epsilon)),
-      number(thousandths(arm.igd_plus)),
+      landsWords(arm.amounts_to_over_seeds),
+      percentRange(dominated.mean, dominated.lower, dominated.upper),
+      overSeedsText(arm.epsilon_over_seeds),
+      overSeedsText(arm.igd_plus_over_seeds),
       overSeedsText(arm.delta_m),
       overSeedsText(arm.mean_rank),
       ...this.best.map((name) => bestWords(arm.best[name], this.flattered.checked ? arm.optimism[name] : undefined)),
-      duration(arm.training_seconds),
+      trainingWords(arm),
       percent(arm.front_share),
     ];
     cells.forEach((text, i) => setText(row.children[i + 1], text));
     this.singleHeads.forEach((head) => setAttr(row.children[this.heads.indexOf(head)], "hidden", head.hidden));
+    setAttr(row.children[cells.length - 1], "title", arm.verified?.words || null);
     setAttr(row.children[4], "title", pair ? capital(pair.words) : null);
     row.children[2].classList.toggle("bad", counts.failed > 0);
   }

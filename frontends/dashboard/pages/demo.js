@@ -7,8 +7,8 @@ import { vocabulary } from "../kit/vocabulary.js";
 const STUDY_WORDS =
   "A study trains the same model with different weightings of its losses and draws their Pareto fronts as they grow.";
 const DEMO_WORDS =
-  "The demo compares twelve hand-picked βs with MIB’s automatic weights on the digits: " +
-  "39 short trainings, about a minute.";
+  "The demo compares twelve hand-picked βs, MIB’s automatic weights and one network for every β on the digits: " +
+  "42 short trainings, about a minute.";
 
 async function runDemo() {
   /** @type {{ presets: Preset[] }} */

@@ -1,11 +1,11 @@
 // Name, state in words, live counters, progress, and what can be done with the study.
 
 import { post, remove, studyPath } from "../kit/api.js";
-import { byId, confirmed, h, setText } from "../kit/dom.js";
-import { capital } from "../kit/format.js";
+import { acting, byId, confirmed, h, setText } from "../kit/dom.js";
+import { capital, plural } from "../kit/format.js";
 import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
-import { isEnded, stateWords, vocabulary } from "../kit/vocabulary.js";
+import { isEnded, stateWords, takes, vocabulary } from "../kit/vocabulary.js";
 
 function downloads(/** @type {string} */ path) {
   const link = ({ title, address }) => h("a", { href: `${path}/${address}`, download: true }, title);
@@ -28,6 +28,10 @@ export class StudyHead {
     this.counters = h("p", { class: "muted" });
     this.reason = h("p", { class: "reason" });
     this.bar = progressBar();
+    const act = (/** @type {string} */ what) => async () => this.show(await post(`${path}/${what}`));
+    this.pause = acting("Pause", act("pause"));
+    this.resume = acting("Resume", act("resume"));
+    this.retry = acting("Retry failed trials", act("retry"));
     this.cancel = confirmed({
       label: "Cancel",
       question: "Cancel this study? Its results are kept.",
@@ -48,7 +52,8 @@ export class StudyHead {
     const id = encodeURIComponent(study.id);
     const again = h("a", { href: `/new?from=${id}` }, "Run again with changes");
     const compare = h("a", { href: `/compare?studies=${id}` }, "Compare");
-    const actions = h("div", { class: "actions" }, compare, again, downloads(path), this.cancel, this.remove);
+    const wishes = [this.pause, this.resume, this.retry, this.cancel, this.remove];
+    const actions = h("div", { class: "actions" }, compare, again, downloads(path), wishes);
     const title = h("div", { class: "title" }, h("h1", {}, study.name), this.state, this.counters);
     this.element = h("div", { class: "study-head" }, title, actions, this.bar, this.reason);
     this.show(study);
@@ -59,8 +64,12 @@ export class StudyHead {
     setText(this.state, words);
     this.state.dataset.state = study.state;
     setText(this.counters, counters(study));
-    setText(this.reason, capital(study.reason ?? ""));
+    const lost = study.lost_events ? `${plural(study.lost_events, "event")} of its log were lost. ` : "";
+    setText(this.reason, lost + capital(study.reason ?? ""));
     setProgress(this.bar, study);
+    this.pause.hidden = !takes(study, "pause");
+    this.resume.hidden = !takes(study, "resume");
+    this.retry.hidden = !study.counts.failed || !takes(study, "retry");
     this.cancel.hidden = isEnded(study);
     this.remove.hidden = !isEnded(study);
     const short = study.state === "running" ? `${study.counts.finished}/${study.counts.planned}` : study.state;

@@ -12,6 +12,7 @@ import { shortcut } from "../kit/shortcuts.js";
 import { Tabs } from "../kit/tabs.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { ArmsTable } from "./arms-table.js";
+import { CurveSlider } from "./curve-slider.js";
 import { specPanel } from "./spec.js";
 import { StudyHead } from "./study-head.js";
 import { TrialDrawer } from "./trial-drawer.js";
@@ -74,6 +75,12 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   page.replaceChildren(h("p", { class: "muted" }, "Loading …"));
   const study = await readStudy(page, id, () => showStudy(page, id, showCrumbs));
   if (!study) return;
+  if (study.unreadable) {
+    const stored = h("pre", {}, JSON.stringify(study.spec, null, 2));
+    const section = h("section", {}, h("h2", {}, "Its spec, as it is stored"), stored);
+    page.replaceChildren(new StudyHead(study).element, section);
+    return;
+  }
   const metrics = metricsOf(study);
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
@@ -104,7 +111,10 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
     (name) => tabPanels.find((tab) => tab.name === name)?.panels.forEach((panel) => panel.draw()),
   );
   page.style.setProperty("--arms", String(study.arms.length)); // their table and legends take height from the start
-  const parts = [head, notice, { element: grid(mainPanels) }, brush, arms, tabbed, drawer];
+  const onMove = () => mainPanels.forEach((panel) => panel.point((axes) => slider?.marks(axes) ?? []));
+  const slider = study.curves ? new CurveSlider(study, metrics, { onMove, onChange: () => again(slider) }) : null;
+  const along = slider ? [slider] : [];
+  const parts = [head, notice, { element: grid(mainPanels) }, ...along, brush, arms, tabbed, drawer];
   page.replaceChildren(...parts.map((part) => part.element));
 
   function openTrials(then) {
@@ -126,13 +136,14 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   }
 
   brush.list.addEventListener("click", () => openTrials(() => trials.filterBrushed()));
-  const follow = (/** @type {FigurePanel | TrialsTable} */ panel) =>
+  const follow = (/** @type {FigurePanel | TrialsTable | CurveSlider} */ panel) =>
     followed.set(panel, live.add({ element: panel.element, refresh: () => panel.refresh() }));
-  mainPanels.forEach(follow);
+  [...mainPanels, ...along].forEach(follow);
   live.add({
     refresh: async () => {
       const comparison = await get(`${path}/comparison`);
       arms.show(comparison);
+      slider?.showLights(comparison.lights);
       await notice.show(comparison);
     },
   });
@@ -144,6 +155,7 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   tabbed.items.forEach((_, i) => shortcut(String(i + 1), "", () => tabbed.openNumber(i + 1)));
   shortcut("j", "next trial of the table", () => step(1));
   shortcut("k", "trial above it", () => step(-1));
+  if (slider) shortcut("b", "move along the curve", () => slider.input.focus());
   shortcut("f", "filter the trials", () => openTrials(() => trials.where.focus()));
   const closeOrClear = () => (drawer.trial === null ? brush.set(null) : drawer.close());
   shortcut("Escape", "close the trial, or clear the selection", closeOrClear);

@@ -24,6 +24,7 @@ export class TrialColumns {
       if (trial.state === "running" && trial.metrics[epoch]) return `running, epoch ${trial.metrics[epoch]}`;
       return trial.collapsed ? "finished, collapsed" : trial.state;
     };
+    const frontOf = (/** @type {Trial} */ trial) => (trial.on_front ? "yes" : trial.verifies ? "verifies" : "");
     const measured = [...metrics.values()].filter((metric) => !isTime(metric) && !isCalibration(metric));
     /** @type {Column[]} */
     this.fixed = [
@@ -34,7 +35,8 @@ export class TrialColumns {
       { name: "started_at", label: "Started", num: true, text: (trial) => moment(trial.started_at) },
       { name: "ended_at", label: "Ended", num: true, text: (trial) => moment(trial.ended_at) },
       { name: "host", label: "Host", text: (trial) => trial.host ?? "" },
-      { name: "on_front", label: "On front", text: (trial) => (trial.on_front ? "yes" : "") },
+      { name: "on_front", label: "On front", text: frontOf },
+      { name: "places", label: "Points", num: true, text: (trial) => (trial.places ? String(trial.places) : "") },
     ];
   }
 

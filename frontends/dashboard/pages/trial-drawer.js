@@ -12,9 +12,14 @@ import { isCalibration } from "../kit/metrics.js";
 import { swatch } from "../kit/swatch.js";
 import { onTheme } from "../kit/theme.js";
 import { vocabulary } from "../kit/vocabulary.js";
+import { CurvePoints } from "./curve-points.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
+const VERIFIES = ", trained for this β alone to check its arm’s curve there: it counts for no front";
 const COLLAPSED = `, collapsed: its code carries less than ${LEAST_BITS} bit or nothing about the label`;
+
+const LEARNING = "Learning curve";
+const AT_THE_MIDDLE = ", at the middle of its range";
 
 /** @typedef {{ term: string, value: string, title?: string, lit?: MetricLight }} Fact */
 
@@ -47,6 +52,8 @@ export class TrialDrawer {
     this.heading = h("h2", { tabindex: "-1" });
     this.state = h("p", {});
     this.facts = h("div", {});
+    this.curveTitle = h("h3", {}, LEARNING);
+    this.points = new CurvePoints(metrics, study.spec.objectives);
     this.links = h("p", { class: "row trial-links" });
     this.log = h("pre", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of this trial" });
     this.curve = h("div", { class: "curve", role: "figure", "aria-label": "Learning curve" });
@@ -57,8 +64,9 @@ export class TrialDrawer {
       h("div", { class: "panel-head" }, this.heading, close),
       this.state,
       this.links,
-      h("h3", {}, "Learning curve"),
+      this.curveTitle,
       this.curve,
+      this.points.element,
       this.facts,
       h("h3", {}, "Log"),
       this.log,
@@ -72,6 +80,7 @@ export class TrialDrawer {
     if (this.trial !== trial) {
       setText(this.heading, "Loading …");
       for (const part of [this.state, this.links, this.facts, this.log]) part.replaceChildren();
+      this.points.show([]);
       this.shown = null;
       this.shownText = this.linkedText = "";
     }
@@ -157,11 +166,11 @@ export class TrialDrawer {
   }
 
   #showFacts(/** @type {OpenTrial} */ trial) {
-    const title = `${trial.arm} · seed ${trial.seed}`;
+    const name = `${trial.arm} · seed ${trial.seed}`;
     const mark = swatch(this.looks.get(trial.arm) ?? {});
-    if (this.heading.textContent !== title) this.heading.replaceChildren(mark, title);
+    if (this.heading.textContent !== name) this.heading.replaceChildren(mark, name);
     const reason = trial.reason ? `: ${trial.reason}` : "";
-    const front = trial.on_front ? ", on the front" : "";
+    const front = trial.on_front ? ", on the front" : trial.verifies ? VERIFIES : "";
     setText(this.state, `${trial.state}${reason}${trial.collapsed ? COLLAPSED : ""}${front}`);
     this.state.className = trial.state === "failed" ? "bad" : "";
     const config = Object.entries(trial.config).map(([term, value]) => ({ term, value: setting(value) }));
@@ -174,8 +183,12 @@ export class TrialDrawer {
       { term: "ended", value: moment(trial.ended_at) },
       ...(trial.host ? [{ term: "host", value: trial.host }] : []),
     ];
+    const where = trial.places > 1 ? AT_THE_MIDDLE : "";
+    const title = "in brackets: 95 % intervals over test examples, this trained model given";
+    setText(this.curveTitle, LEARNING + where);
+    this.points.show(trial.points);
     this.facts.replaceChildren(
-      h("h3", { title: "in brackets: 95 % intervals over test examples, this trained model given" }, "Last report"),
+      h("h3", { title }, `Last report${where}`),
       metrics.length ? definitions(metrics) : h("p", { class: "muted" }, "No report yet."),
       ...metrics.flatMap(({ term, lit }) =>
         lit ? [h("p", { class: "lit muted" }, lightMark(lit), `${term}: ${lit.words}.`)] : [],

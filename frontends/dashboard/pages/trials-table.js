@@ -14,6 +14,7 @@ const STEP = 100;
 const COLUMN_WIDTH = 94;
 const PAUSE = 300;
 const MOST_BRUSHED = 300; // ids in one address
+const MIDDLE = "; of those with many points, values at the middle of their range";
 
 // What a trial can be besides its state, and how it is asked for.
 const ALSO = { collapsed: { collapsed: "true" }, "on front": { front: "true" } };
@@ -180,7 +181,8 @@ export class TrialsTable {
     const isCut = (this.brushed?.length ?? 0) > MOST_BRUSHED;
     const brushed = isCut ? `of the first ${MOST_BRUSHED} selected: ` : "";
     const part = page.trials.length < page.total ? `first ${page.trials.length} of ` : "";
-    setText(this.count, `${brushed}${part}${plural(page.total, "trial")}`);
+    const curves = page.trials.some((trial) => trial.places > 1) ? MIDDLE : "";
+    setText(this.count, `${brushed}${part}${plural(page.total, "trial")}${curves}`);
     this.more.hidden = page.next === null;
     this.#markSort();
   }

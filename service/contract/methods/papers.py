@@ -12,6 +12,7 @@ BIBLIOGRAPHY = Path(__file__).with_name("papers.bib")
 PAPERS: dict[str, dict[str, tuple[str, ...]]] = {
     "weighting": {
         "conditional": ("dosovitskiy2020yoto",),
+        "fvib": ("kudo2024fvib",),
         "mib": ("anonymous2024mib",),
         "arml": ("shi2020arml",),
         "mgb": ("lopezpaz2017gem",),  # the same projection, there onto the gradients of past tasks

@@ -79,7 +79,10 @@ class ImageFolder(Images):
     """
 
     name: Literal["image-folder"] = "image-folder"
-    path: str = Field(min_length=1, description="the folder, absolute or below the data folder, where trials run")
+    path: str = Field(
+        min_length=1,
+        description="the folder, below the data folder, where trials run; elsewhere where a setting opens it",
+    )
     leave_out: str | None = Field(None, description="the domain to measure on and never to train on")
     test_fraction: Fraction = Field(0.2, description="share of the images to measure on, where no domain is left out")
     size: Side = Field(64, description="pixels per side; the middle square of an image is resized to it")
@@ -129,5 +132,8 @@ class Text(Texts):
     """Your own labelled texts: a CSV file with columns `text` and `label`, or a folder `{train,test}/label/*.txt`."""
 
     name: Literal["text"] = "text"
-    path: str = Field(min_length=1, description="file or folder, absolute or below the data folder, where trials run")
+    path: str = Field(
+        min_length=1,
+        description="file or folder, below the data folder, where trials run; elsewhere where a setting opens it",
+    )
     test_fraction: Fraction = Field(0.2, description="share of a CSV file's texts to measure on")

@@ -20,6 +20,7 @@ Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
 MOST_POINTS = 256  # of one trial's curve
+MOST_VERIFIED = 64  # βs at which a curve is checked
 MOST_DRAWS = 2**16  # βs of a batch: one for each example of the largest
 
 
@@ -109,7 +110,7 @@ class Betas(Keyed):
         axis = next((kind for kind in ("grid", "range", "choice") if isinstance(value, dict) and kind in value), None)
         if axis or isinstance(value, int | float):
             got = f"a {axis}" if axis else repr(value)
-            raise ValueError(f"conditional trains all β from one to another at once: give {{from, to}}, got {got}")
+            raise ValueError(f"one training covers all β from one to another: give {{from, to}}, got {got}")
         return value
 
     @model_validator(mode="after")
@@ -126,6 +127,10 @@ class Betas(Keyed):
         span = Span.model_validate({"from": self.from_, "to": self.to, "count": max(count, 3), "scale": self._scale})
         between = span.values()[1:-1]
         return between if count == 1 else [self.from_, *(between if count > 2 else []), self.to]
+
+    def within(self, points: int, count: int) -> list[float]:
+        """So many of the βs of a curve with `points`: the middle of each of as many equal parts of it."""
+        return [self.spread(points)[(2 * i + 1) * points // (2 * count)] for i in range(count)]
 
     def share(self, beta: float) -> float:
         """Where a β lies in the range, from 0 to 1 on its law; ValueError where it lies outside."""
@@ -166,14 +171,58 @@ class Conditional(Strict):
         description="what is scaled and shifted: the layers of the encoder and its outputs, the code before the "
         "decoder, or both",
     )
-    width: Annotated[int, Field(ge=1, le=1024)] = Field(
-        64, description="hidden units of the networks that turn β into scales and shifts"
+    width: Annotated[int, Field(ge=0, le=1024)] = Field(
+        0,
+        description="hidden units of the networks that turn β into scales and shifts; 0: none, scales and shifts are "
+        "quadratic in the place of β in its range",
     )
     points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
         24,
         description="βs that are reported, spread over the range; of several tasks at most so many preferences, but "
         "each task alone always",
     )
+    verify: Annotated[int, Field(ge=0, le=MOST_VERIFIED)] = Field(
+        0,
+        description="βs of the curve for which a network is trained separately besides, with each seed, to check the "
+        "curve there; they count for no front and not for the arm's cost (problem bottleneck)",
+    )
+
+    @property
+    def verified_betas(self) -> list[float]:
+        return self.beta.within(self.points, self.verify)
+
+
+class Fvib(Strict):
+    """Flexible VIB (Kudo et al. 2024): one network h(x) is drawn to the corners of a simplex, one for each class; code
+    and decoder then follow for every β below 1 by a closed form, which is optimal for VIB up to the second order. For
+    classes, rate vib and a linear decoder; the code has one dimension less than there are classes, whatever
+    `model.latent` says.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["fvib"] = "fvib"
+    beta: Betas = Field(Betas(), description="the βs of the curve: {from, to, law}, above 0 and at most 1")
+    confidence: Share | None = Field(
+        0.997,
+        description="probability that the decoder gives a class whose corner the code hits, by the scale of its "
+        "logits (the paper's confidence tuning); none: as the closed form has it, little with few classes",
+    )
+    points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
+        24, description="βs that are reported, spread over the range"
+    )
+    verify: Annotated[int, Field(ge=0, le=MOST_VERIFIED)] = Field(
+        0,
+        description="βs of the curve for which a network is trained separately besides, with each seed, to check the "
+        "curve there; they count for no front and not for the arm's cost",
+    )
+
+    @property
+    def verified_betas(self) -> list[float]:
+        return self.beta.within(self.points, self.verify)
+
+
+OfCurves = Conditional | Fvib  # one training of these covers many βs
 
 
 class Mib(Strict):
@@ -418,6 +467,7 @@ Weighting = Annotated[
     | Single
     | TargetRate
     | Conditional
+    | Fvib
     | Mib
     | Arml
     | Mgb

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.contract.methods.problems import Bottleneck, Multitask
+from service.contract.methods.problems import Bottleneck, Multitask, Problem
 from service.contract.methods.searches import OptunaSearch
-from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import Conditional, OfCurves
 from service.contract.study.axes import listed
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
@@ -42,6 +42,17 @@ def broken(study: Study) -> Iterator[Detail]:
         if weighting.draws not in (None, 1) and together:
             rule = "rate nib, transforms and stch take the examples of a batch together: draws must be 1"
             yield Detail(path=f"{path}.draws", message=f"{rule}, got {weighting.draws}")
+        if why := unverifiable(weighting, problem):
+            yield Detail(path=f"{path}.verify", message=why)
         if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
             rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
             yield Detail(path=f"{path}.scalarization", message=rule)
+
+
+def unverifiable(weighting: OfCurves, problem: Problem) -> str | None:
+    """Why networks that are trained separately could not check its curve, if so."""
+    if weighting.verify and not isinstance(problem, Bottleneck):
+        return f"verify trains βs of problem bottleneck separately, got problem {problem.name!r}"
+    if weighting.verify <= weighting.points:
+        return None
+    return f"verify takes its βs from the {weighting.points} of the curve (points), got {weighting.verify}"

@@ -18,6 +18,7 @@ from service.contract.methods.weightings import Weighting
 from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.parts import Part, Parts, Values, parts_of
 from service.contract.study.study import Arm, Study, Training
+from service.contract.study.verifying import verifying
 from service.contract.wire.errors import Detail
 
 Config = dict[str, Any]  # what a trial shows of its values, as `weighting.beta`
@@ -34,6 +35,7 @@ class PlannedTrial(NamedTuple):
     weighting: Weighting
     model: Model
     training: Training
+    verifies: bool = False  # one β alone, to check its arm's curve there: it counts for no front
 
 
 class Slot(NamedTuple):
@@ -52,6 +54,10 @@ class Slot(NamedTuple):
     @property
     def training(self) -> Training:
         return self.parts.training.value
+
+    @property
+    def verifies(self) -> bool:
+        return False
 
 
 def arm_errors(study: Study) -> list[Detail]:
@@ -99,13 +105,21 @@ def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -
 
 
 def count_trials(study: Study) -> dict[str, int]:
-    """Trials per arm, without building them."""
+    """Trials per arm, without building them; those that verify a curve are not counted to them."""
     return {
-        arm.name: arm.search.trials
-        if isinstance(arm.search, OptunaSearch)
-        else len(study.seeds) * math.prod(part.size() for part in parts_of(study, arm))
+        arm.name: arm.search.trials if isinstance(arm.search, OptunaSearch) else _size(study, parts_of(study, arm))
         for arm in study.arms
     }
+
+
+def count_verifying(study: Study) -> dict[str, int]:
+    """Trials besides, of the arms whose curves are verified."""
+    parts = {arm.name: verifying(parts_of(study, arm)) for arm in study.arms}
+    return {arm: _size(study, own) for arm, own in parts.items() if own is not None}
+
+
+def _size(study: Study, parts: Parts) -> int:
+    return len(study.seeds) * math.prod(part.size() for part in parts)
 
 
 def trial_id(arm: str, varied: Values, seed: int) -> str:
@@ -128,17 +142,24 @@ def _chosen(part: Part[Any], point: Values) -> _Chosen:
 
 
 def _grid_trials(study: Study, arm: Arm) -> Iterator[PlannedTrial]:
+    """Those of the arm, then those that verify its curve."""
+    parts = parts_of(study, arm)
+    yield from _combined(study, arm, parts)
+    if (checking := verifying(parts)) is not None:
+        yield from _combined(study, arm, checking, verifies=True)
+
+
+def _combined(study: Study, arm: Arm, parts: Parts, verifies: bool = False) -> Iterator[PlannedTrial]:
     """Parts are resolved before they are combined: most have one point, which all trials share."""
-    for parts in itertools.product(
-        *([_chosen(part, point) for point in part.points()] for part in parts_of(study, arm))
-    ):
+    for chosen in itertools.product(*([_chosen(part, point) for point in part.points()] for part in parts)):
         config: Config = {}
-        varied: Config = {}
-        for part in parts:
+        varied: Config = {"verifies": True} if verifies else {}
+        for part in chosen:
             config |= part.config
             varied |= part.varied
         for seed in study.seeds:
-            yield PlannedTrial(trial_id(arm.name, varied, seed), arm.name, seed, config, *(p.value for p in parts))
+            own = trial_id(arm.name, varied, seed)
+            yield PlannedTrial(own, arm.name, seed, config, *(p.value for p in chosen))._replace(verifies=verifies)
 
 
 def _at(

@@ -6,37 +6,29 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
-from service.contract.study.expansion import arm_errors, count_trials
+from service.contract.plain_text import hidden_places, printable
+from service.contract.study.expansion import arm_errors, count_trials, count_verifying
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
+from service.contract.study.yaml_text import compose, value_of
 from service.contract.wire.errors import Detail, InvalidInput
 
 Loc = tuple[str | int, ...]
+MOST_TOLD = 20
+LONGEST = 300  # of what a parser says, which may quote a whole line
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML with the numbers of YAML 1.2: `1e-3` is a number, and no aliases (they can blow up a small text)."""
+class Written(NamedTuple):
+    """What a user wrote, read once: plain values, and for YAML the tree that knows their lines."""
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
-        return super().compose_node(parent, index)
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
-    list("-+0123456789."),
-)
-# Integers first: the resolver above also matches "20".
-for first in "-+0123456789":
-    _Loader.yaml_implicit_resolvers[first].sort(key=lambda pair: pair[0].endswith(":float"))
+    body: Any
+    root: yaml.Node | None
 
 
 def path_of(loc: Loc) -> str:
@@ -90,18 +82,23 @@ def _details(error: ValidationError, body: Any) -> list[Detail]:
     return list(details.values())
 
 
-def read_body(text: str, kind: str) -> Any:
+def read(text: str, kind: str) -> Written:
     """Parse the text; syntax errors name the line."""
     try:
-        body = json.loads(text) if kind == "json" else yaml.load(text, Loader=_Loader)
+        root = None if kind == "json" else compose(text)
+        body = json.loads(text) if kind == "json" else value_of(root)
         json.dumps(body, ensure_ascii=False, skipkeys=True, default=str).encode()
-        return body
+        return Written(body, root)
     except json.JSONDecodeError as error:
         detail = Detail(path="", message=f"is not JSON: {error.msg} at column {error.colno}", line=error.lineno)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
-        detail = Detail(path="", message=f"is not YAML: {problem}", line=mark.line + 1 if mark else None)
+        detail = Detail(
+            path="",
+            message=f"is not YAML: {printable(problem)[:LONGEST]}",
+            line=min(mark.line, text.count("\n")) + 1 if mark else None,
+        )
     except UnicodeEncodeError as error:
         half = error.object[error.start].encode("unicode_escape").decode()
         detail = Detail(path="", message=f"cannot be read: {half} is half of a character")
@@ -109,6 +106,11 @@ def read_body(text: str, kind: str) -> Any:
         detail = Detail(path="", message=f"cannot be read: {error}")
     where = f" (line {detail.line})" if detail.line else ""
     raise InvalidInput(f"the study {detail.message}{where}", [detail])
+
+
+def read_body(text: str, kind: str) -> Any:
+    """The values of a text."""
+    return read(text, kind).body
 
 
 def check_study(body: Any) -> Study:
@@ -124,7 +126,7 @@ def check_study(body: Any) -> Study:
     except RecursionError:
         details = [Detail(path="", message="nested too deeply")]
     if not details:
-        planned = sum(count_trials(study).values())
+        planned = sum(count_trials(study).values()) + sum(count_verifying(study).values())
         if planned <= study.limits.trials:
             return study
         rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
@@ -153,16 +155,27 @@ def _line_of(node: yaml.Node | None, path: str) -> int | None:
 
 def parse_study(text: str, kind: str) -> Study:
     """Read and check; for YAML each detail carries its line."""
-    body = read_body(text, kind)
+    return parse(read(text, kind))
+
+
+def parse(written: Written) -> Study:
+    """A study that is to be submitted; one that is stored may be older than a rule about how it is written."""
     try:
-        return check_study(body)
+        refuse_hidden(written.body)
+        return check_study(written.body)
     except InvalidInput as error:
-        if kind != "yaml":
+        if written.root is None:
             raise
-        raise InvalidInput(error.message, with_lines(error.details, text)) from None
+        raise InvalidInput(error.message, with_lines(error.details, written.root)) from None
 
 
-def with_lines(details: Sequence[Detail], text: str) -> list[Detail]:
+def refuse_hidden(body: Any) -> None:
+    """Control characters and marks of direction, in any name, text or key."""
+    places = islice(hidden_places(body), MOST_TOLD)
+    if details := [Detail(path=path_of(place), message=rule) for place, rule in places]:
+        raise InvalidInput(f"{details[0].path or 'the study'}: {details[0].message}", details)
+
+
+def with_lines(details: Sequence[Detail], root: yaml.Node) -> list[Detail]:
     """Each with its line of the YAML text."""
-    root = yaml.compose(text, Loader=_Loader)
     return [replace(detail, line=_line_of(root, detail.path) or 1) for detail in details]

@@ -13,7 +13,7 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
-from service.contract.study import conditional_rules
+from service.contract.study import conditional_rules, fvib_rules
 from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
@@ -34,6 +34,7 @@ def broken(study: Study) -> list[Detail]:
         *_single_tasks(study),
         *_blending(study),
         *conditional_rules.broken(study),
+        *fvib_rules.broken(study),
         *_feedback(study),
         *_balance(study),
     ]

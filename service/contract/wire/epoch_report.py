@@ -17,5 +17,10 @@ class EpochReport(BaseModel):
     metrics: dict[str, Annotated[Metrics, AfterValidator(cleaned)]] = Field(description="by trial")
     points: dict[str, Curve] = Field({}, description="by trial, of those with many points, where they were measured")
     failures: dict[str, Annotated[str, BeforeValidator(sendable)]] = Field(description="why, by trial")
+    missing: dict[str, Annotated[str, BeforeValidator(sendable)]] = Field(
+        {}, description="which files could not be kept, and why, by trial"
+    )
     final: bool = Field(description="whether the cohort has said all")
+    begins: bool = Field(False, description="whether the cohort starts here, after `epoch`: 0, or where it was left")
+    leaves: bool = Field(False, description="whether the cohort has saved its state and leaves: the study is paused")
     log: list[str] = Field([], description="what the worker logged since the last report")

@@ -4,9 +4,15 @@ ParetoscopeError
 ├── InvalidInput      422  the request breaks a rule of the contract
 ├── NotFound          404  no such study, trial, figure
 ├── Conflict          409  the state of the study does not allow it
+│   └── Unreadable    409  what is stored of the study cannot be read by this version
 ├── TooLarge          413  the body is over the limit
+├── TooSlow           408  the body did not arrive in time
+├── UnsupportedType   415  the body is of a type that the route does not take
 ├── Unauthorized      401  token missing or wrong
-└── Unavailable       503  Ray or the store cannot be reached
+├── Forbidden         403  the token does not allow it, or a stranger's page asked
+├── TooManyRequests   429  too often in a short time
+├── Unavailable       503  Ray or the store cannot be reached
+└── NoSpace           507  the disk of the store is full
 """
 
 from __future__ import annotations
@@ -23,8 +29,14 @@ Code = Literal[
     "not_found",
     "conflict",
     "too_large",
+    "too_slow",
+    "unsupported_type",
     "unauthorized",
+    "forbidden",
+    "too_many_requests",
     "unavailable",
+    "unreadable",
+    "no_space",
     "method_not_allowed",
     "internal",
 ]
@@ -90,7 +102,14 @@ class NotFound(ParetoscopeError):
 class Conflict(ParetoscopeError):
     """The state of the study does not allow it."""
 
-    code, status = "conflict", 409
+    code: Code = "conflict"
+    status = 409
+
+
+class Unreadable(Conflict):
+    """What is stored of the study cannot be read by this version, or is damaged."""
+
+    code = "unreadable"
 
 
 class TooLarge(ParetoscopeError):
@@ -99,13 +118,47 @@ class TooLarge(ParetoscopeError):
     code, status = "too_large", 413
 
 
+class TooSlow(ParetoscopeError):
+    """The body did not arrive in time."""
+
+    code, status = "too_slow", 408
+
+
+class UnsupportedType(ParetoscopeError):
+    """The body is of a type that the route does not take."""
+
+    code, status = "unsupported_type", 415
+
+
 class Unauthorized(ParetoscopeError):
     """The token is missing or wrong."""
 
     code, status = "unauthorized", 401
 
 
+class Forbidden(ParetoscopeError):
+    """The token does not allow it, or a page of another site asked for it."""
+
+    code, status = "forbidden", 403
+
+
+class TooManyRequests(ParetoscopeError):
+    """Too often in a short time; the header Retry-After says when to come again."""
+
+    code, status = "too_many_requests", 429
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(f"{message}: try again in {seconds} s")
+        self.seconds = seconds
+
+
 class Unavailable(ParetoscopeError):
     """Ray or the store cannot be reached, for now."""
 
     code, status = "unavailable", 503
+
+
+class NoSpace(ParetoscopeError):
+    """The disk of the store is full, for now."""
+
+    code, status = "no_space", 507

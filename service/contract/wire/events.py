@@ -7,7 +7,7 @@ because a log of a hundred thousand is read back in seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -17,8 +17,10 @@ from typing_extensions import TypedDict  # pydantic refuses that of typing befor
 
 from service.contract.methods.weightings import MOST_POINTS
 from service.contract.metrics import EPOCH, metric
+from service.contract.plain_text import PlainText, printable
 from service.contract.wire.answers.answer import Answer
 
+STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
 REASON_LENGTH = 4000
 LOG_LINES, LOG_LINE_LENGTH = 200, 500
 
@@ -42,17 +44,20 @@ def _clean(name: str, value: float) -> int | float | None:
 
 def sendable(text: str, length: int = REASON_LENGTH) -> str:
     """Short, and without the halves of characters that JSON in UTF-8 cannot carry."""
-    return text[:length].encode(errors="replace").decode()
+    return printable(text[:length]).encode(errors="replace").decode()
 
 
+RESERVED = "service:"  # uids of events that the service makes itself
 Uid = Annotated[
-    str,
+    PlainText,
     Field(min_length=1, max_length=200, description="unique in the study; sending it twice changes nothing"),
 ]
 TrialId = Annotated[str, Field(min_length=1, max_length=64, description="a trial of the study")]
-Reason = Annotated[str, Field(max_length=REASON_LENGTH, description="why, in words for people")]
+Reason = Annotated[
+    str, Field(max_length=REASON_LENGTH, description="why, in words for people"), AfterValidator(printable)
+]
 Log = Annotated[
-    list[Annotated[str, Field(max_length=LOG_LINE_LENGTH)]],
+    list[Annotated[str, Field(max_length=LOG_LINE_LENGTH), AfterValidator(printable)]],
     Field(max_length=LOG_LINES, description="what the worker logged since the trial's last event"),
 ]
 Reported = Annotated[
@@ -155,12 +160,16 @@ class StudyStarted(StudyEvent):
     job: Annotated[str, Field(max_length=200, description="the driver's job on Ray")] | None = None
     attempt: Annotated[int, Field(ge=1, lt=2**31, description="how many drivers the study has had")] | None = None
     reason: Reason | None = None
+    excused: (
+        Annotated[bool, Field(description="whether the driver before it ended through no fault of the study's own")]
+        | None
+    ) = None
     kind: Literal["study_started"] = "study_started"
 
 
 @dataclass(slots=True, kw_only=True)
 class StudyPaused(StudyEvent):
-    """No new trials are started."""
+    """No new trials are started, and those in training save their state and leave."""
 
     leads_to: ClassVar = StudyState.PAUSED
     kind: Literal["study_paused"] = "study_paused"
@@ -168,10 +177,34 @@ class StudyPaused(StudyEvent):
 
 @dataclass(slots=True, kw_only=True)
 class StudyResumed(StudyEvent):
-    """A paused study goes on."""
+    """A paused or failed study goes on, as soon as a driver can be started."""
 
     leads_to: ClassVar = StudyState.RUNNING
     kind: Literal["study_resumed"] = "study_resumed"
+
+
+Again = Annotated[list[TrialId], Field(max_length=100_000, description="trials that are planned again")]
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyRetried(StudyEvent):
+    """Failed trials are trained once more, from the beginning."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    trials: Again
+    wait_seconds: Annotated[float, Field(ge=0, description="before the next driver is started")] = 0.0
+    kind: Literal["study_retried"] = "study_retried"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyExtended(StudyEvent):
+    """It has more seeds, grid points or epochs from now on; what has finished stays, unless it has epochs to go."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    spec: Annotated[dict[str, Any], Field(description="the whole study as it is now")]
+    version: Annotated[int, Field(ge=1, description="of the spec")]
+    trials: Again
+    kind: Literal["study_extended"] = "study_extended"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -204,8 +237,15 @@ class StudyCancelled(StudyEvent):
 class TrialStarted(TrialEvent):
     """A worker has begun to train it."""
 
-    host: Annotated[str, Field(max_length=200, description="the worker's machine")] | None = None
+    host: Annotated[PlainText, Field(max_length=200, description="the worker's machine")] | None = None
     config: Suggested | None = None
+    epoch: (
+        Annotated[
+            int,
+            Field(ge=0, lt=2**31, description="of a start that is not its first: the epoch it goes on after, or 0"),
+        ]
+        | None
+    ) = None
     kind: Literal["trial_started"] = "trial_started"
 
 
@@ -221,8 +261,9 @@ class Report(TrialEvent):
 
 @dataclass(slots=True, kw_only=True)
 class TrialFinished(TrialEvent):
-    """It was trained to its end."""
+    """It was trained to its end. `reason` says which of its files could not be kept, where some could not."""
 
+    reason: Reason | None = None
     log: Log | None = None
     kind: Literal["trial_finished"] = "trial_finished"
 
@@ -237,11 +278,11 @@ class TrialFailed(TrialEvent):
 
 
 FromDriver = StudyStarted | TrialStarted | Report | TrialFinished | TrialFailed | StudyFinished | StudyFailed
-Event = FromDriver | StudyQueued | StudyPaused | StudyResumed | StudyCancelled
+Event = FromDriver | StudyQueued | StudyPaused | StudyResumed | StudyRetried | StudyExtended | StudyCancelled
 
 
 def _default(kind: type[Event], name: str) -> str:
-    return str(next(field.default for field in fields(kind) if field.name == name))
+    return str(next(each.default for each in fields(kind) if each.name == name))
 
 
 KINDS: dict[str, type[Event]] = {_default(kind, "kind"): kind for kind in get_args(Event)}
@@ -276,6 +317,17 @@ class Reports(BaseModel):
         list[Annotated[FromDriver, Field(discriminator="kind")]],
         Field(max_length=5000, description="in the order in which they happened"),
     ]
+    job: Annotated[
+        str | None, Field(max_length=200, description="who sends them; a driver that was replaced is told so by a 409")
+    ] = None
+
+
+@dataclass(slots=True, kw_only=True)
+class RefusedEvent(Answer):
+    """An event of a batch that was not taken."""
+
+    uid: Annotated[str, Field(description="its own")]
+    reason: Annotated[str, Field(description="the rule that it breaks, and the value that breaks it")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -284,3 +336,11 @@ class Accepted(Answer):
 
     accepted: Annotated[int, Field(description="events that were new")]
     duplicates: Annotated[int, Field(description="events that were known by their uid")]
+    refused: Annotated[
+        int,
+        Field(exclude_if=lambda count: count == 0, description="events that may not follow; only where there are any"),
+    ] = 0
+    refusals: Annotated[
+        list[RefusedEvent],
+        Field(exclude_if=lambda each: not each, description="those, and why; they need not be sent again"),
+    ] = field(default_factory=list)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 WEIGHTS = "weighting.weights."
+LETTERS = {"beta": "β", "mu": "μ"}  # as kit/format.js of the dashboard has them
 
 
 def key_label(key: str) -> str:
     """`β`, `weight of info`, `learning rate`."""
     if key.startswith(WEIGHTS):
         return f"weight of {key.removeprefix(WEIGHTS)}"
-    return key.rpartition(".")[2].replace("_", " ").replace("beta", "β")
+    return " ".join(LETTERS.get(word, word) for word in key.rpartition(".")[2].replace("_", " ").split())

@@ -166,6 +166,25 @@ def percent_spread(mean: float | None, half_width: float | None) -> str:
     return f"{percent(mean)} ± {'under 1' if 0 < points < 1 else whole(points)}"
 
 
+def _points(share: float) -> str:
+    """Of a percent, without its sign: `18`, `under 1`."""
+    return percent(share).removesuffix(" %")
+
+
+def percent_range(mean: float | None, lower: float | None, upper: float | None) -> str:
+    """`40 % (12 to 77)`: a share with the ends of its interval, in points of a percent."""
+    if lower is None or upper is None:
+        return percent(mean)
+    return f"{percent(mean)} ({_points(lower)} to {_points(upper)})"
+
+
+def setting_range(mean: float | None, lower: float | None, upper: float | None) -> str:
+    """`0.049 (0.031 to 0.077)`: an interpolated setting with the ends of its interval, two digits each."""
+    if lower is None or upper is None:
+        return setting(mean)
+    return f"{setting(mean)} ({setting(lower, 2)} to {setting(upper, 2)})"
+
+
 def part(ratio: float) -> str:
     """Of something it is a part, `17 % of`, or several times of it, `21 times`."""
     rounded = _significant(ratio, 2)

@@ -5,7 +5,6 @@ Of trials with many points each place of their curves is one.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeGuard
@@ -19,7 +18,7 @@ from service.contract.wire.events import Metrics, TrialState, Where
 from service.figures.drawing.style import title_of
 from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Control
-from service.views.selectors import varied_keys
+from service.views.selectors import configurations, varied_keys
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -45,16 +44,6 @@ class AtPlace(NamedTuple):
 
 def finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
-
-
-def configurations(view: View, arm: str) -> list[list[str]]:
-    """Trial ids by configuration, in the order of the plan."""
-    groups: dict[str, list[str]] = {}
-    for trial_id, trial in view.trials.items():
-        if trial.planned.arm == arm:
-            key = json.dumps(trial.planned.config, sort_keys=True, default=str)
-            groups.setdefault(key, []).append(trial_id)
-    return list(groups.values())
 
 
 def at_places(view: View, trials: Sequence[str]) -> list[AtPlace]:

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from service.analysis import mean_interval
 from service.contract.wording.numbers import plural
 from service.figures.drawing.bands import UNBOUNDED, bounds_of, drawn_of_seeds, ends
-from service.figures.drawing.configurations import configurations
 from service.figures.drawing.style import short
+from service.views.selectors import configurations
 from service.views.trial import TrialView
 from service.views.view import View
 

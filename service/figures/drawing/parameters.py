@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from service.contract.methods.problems import Bottleneck
-from service.contract.methods.weightings import CONSTANT, Conditional
+from service.contract.methods.weightings import CONSTANT, OfCurves
 from service.contract.metrics import WEIGHT
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.parts import Part, parts_of
@@ -40,7 +40,7 @@ def numeric_keys(study: Study) -> list[str]:
 
 def covers_betas(arm: Arm) -> bool:
     """Its trials have points at many βs."""
-    return isinstance(arm.weighting, Conditional) and isinstance(arm.problem, Bottleneck) and arm.weighting.points > 1
+    return isinstance(arm.weighting, OfCurves) and isinstance(arm.problem, Bottleneck) and arm.weighting.points > 1
 
 
 def _mixed(part: Part[Any]) -> list[str]:
@@ -58,7 +58,7 @@ def value_of(arm: Arm, trial: TrialView, key: str, where: Where | None = None) -
     """A parameter of a trial. Its β, where the weighting does not hold one: where it lies on the trial's curve, or what
     its last weights amount to.
     """
-    if key == BETA and isinstance(arm.weighting, Conditional):
+    if key == BETA and isinstance(arm.weighting, OfCurves):
         return (where or {}).get("beta")
     own = trial.planned.config.get(key)
     return own if key != BETA or (own is not None and arm.weighting.name in CONSTANT) else _ratio(arm, trial)
@@ -75,7 +75,7 @@ def _ratio(arm: Arm, trial: TrialView) -> float | None:
 
 def finds_beta(arm: Arm) -> bool:
     """Its weights move, so that each trial ends at a β of its own."""
-    return arm.weighting.name not in CONSTANT and not isinstance(arm.weighting, Conditional)
+    return arm.weighting.name not in CONSTANT and not isinstance(arm.weighting, OfCurves)
 
 
 def found_words(arms: Sequence[str]) -> str:

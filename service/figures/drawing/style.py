@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from service.analysis.truth import Curve
 from service.contract.metrics import described
@@ -20,6 +20,16 @@ SIGNS = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 READ = {key: re.compile(f"{own or '(?!)'}|[<>]|&(?=#?\\w+;)") for key, own in MARKUP.items()}
 # `meta` is shown by the page, not by Plotly; the ticks of parallel coordinates Plotly draws as they are.
 AS_WRITTEN = ("meta", "dimensions")
+
+
+class Measured(NamedTuple):
+    """What an axis measures, and the least that it shows: smaller values stand there."""
+
+    metric: str
+    least: float | None = None
+
+
+Axes = Sequence[Measured]
 
 
 def short(value: float) -> float:
@@ -46,12 +56,16 @@ def axis_layout(metric: str, values: list[float]) -> Layout:
     return axis
 
 
-def layout(x: Layout, y: Layout, subtitle: str, revision: str, *, summary: str = "", empty: str = "") -> Layout:
+def layout(
+    x: Layout, y: Layout, subtitle: str, revision: str, *, summary: str = "", empty: str = "", axes: Axes = ()
+) -> Layout:
     """Margins, legend and a stable `uirevision`, so that live updates keep zoom and selection.
 
     `summary` is the finding in a sentence, for those who hear the figure; `empty` what a figure without a point means.
+    `axes` tell a page where it may put marks of its own.
     """
     words = {"subtitle": subtitle, "summary": summary, "empty": empty}
+    measured = {"axes": [axis._asdict() for axis in axes]} if axes else {}
     return {
         "xaxis": x,
         "yaxis": y,
@@ -59,7 +73,7 @@ def layout(x: Layout, y: Layout, subtitle: str, revision: str, *, summary: str =
         "margin": {"l": 56, "r": 12, "t": 8, "b": 48},
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "tracegroupgap": 0},
-        "meta": {name: text for name, text in words.items() if text or name == "subtitle"},
+        "meta": {**{name: text for name, text in words.items() if text or name == "subtitle"}, **measured},
     }
 
 

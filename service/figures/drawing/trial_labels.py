@@ -12,6 +12,8 @@ from service.views.selectors import varied_by_arm
 from service.views.view import View
 
 MOST_NAMED = 4  # parameters of a group that are named one by one
+AT_THE_MIDDLE = "trials with many points: at the middle of their range"  # where one value stands for all of theirs
+BETA = "weighting.beta"  # what tells trials that verify a curve from each other
 
 
 def config_label(config: Mapping[str, object], varied: set[str]) -> str:
@@ -57,8 +59,9 @@ def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:
 
 
 def labels_of(view: View, trials: Iterable[str] | None = None) -> dict[str, str]:
-    """Labels of these trials, of all without any."""
+    """Labels of these trials, of all that are compared without any; what verifies a curve is told by its β."""
     varied = varied_by_arm(view)
     chosen = view.trials if trials is None else trials
-    plans = ((trial, view.trials[trial].planned) for trial in chosen)
-    return {trial: label_of(plan.config, plan.seed, varied[plan.arm]) for trial, plan in plans}
+    plans = ((trial, view.all_trials[trial].planned) for trial in chosen)
+    alone = {arm: own | {BETA} for arm, own in varied.items()}
+    return {t: label_of(plan.config, plan.seed, (alone if plan.verifies else varied)[plan.arm]) for t, plan in plans}

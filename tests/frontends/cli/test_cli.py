@@ -33,7 +33,9 @@ ARGUMENTS = {
     "report": ["ID", "OUT"],
     "methods": ["ID"],
 }
-LOCAL = {"up", "demo", "data"}  # these start or need no service
+# These start or need no service, or have tests of their own.
+LOCAL = {"up", "demo", "data", "doctor", "token", "backup", "restore", "migrate"}
+LOCAL |= {"pause", "resume", "extend", "retry", "delete"}  # test_lifecycle.py
 
 
 def filled(command: str, study: str, folder: Path, spec: dict[str, Any]) -> list[str]:
@@ -196,6 +198,8 @@ def test_input_that_is_none_is_bad_input(service: Running, tmp_path: Path) -> No
         (["show", "s1", "--frob"], "--frob"),
         (["demo", "--port", "0"], "--port"),
         (["up", "--cpus", "0"], "--cpus"),
+        (["up", "--no-token", "--host", "0.0.0.0"], "--no-token"),
+        (["demo", "--no-token", "--host", "10.1.2.3"], "--no-token"),
         (["frobnicate"], "frobnicate"),
     ):
         answer = run(*arguments, url=service.url)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from frontends.cli.display import comparison_table, objectives_line, progress_view, size, studies_table
+from frontends.cli.display import comparison_table, objectives_line, places_table, progress_view, size, studies_table
 
 
 def drawn(view: RenderableType, width: int = 100, colours: bool = False) -> str:
@@ -43,6 +43,7 @@ COMPARISON: dict[str, Any] = {
     "seeds": 3,
     "baseline": "manual β",
     "single": None,
+    "pairs": [],
     "objectives": [
         {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.04},
         {"metric": "i_zy_bits", "goal": "maximize", "reference": 1.234e-5},
@@ -113,7 +114,7 @@ def test_a_bar_is_filled_by_the_progress_of_its_arm() -> None:
 
 
 def test_arms_have_the_colours_of_the_figures() -> None:
-    for view in (progress_view(STUDY, 100), comparison_table(COMPARISON)):
+    for view in (progress_view(STUDY, 100), comparison_table(COMPARISON), places_table(placed_arms())):
         coloured = drawn(view, 120, colours=True)
         assert "\x1b[38;2;0;114;178mmanual β" in coloured and "\x1b[38;2;213;94;0mMIB" in coloured
 
@@ -123,6 +124,31 @@ def test_arms_are_compared_with_their_uncertainty() -> None:
     assert head == "arm trials hypervolume distance best acc. training"
     assert first == "manual β 2/4, 1 failed, 3 collapsed 65.3 ± 2.4 baseline 0.920 3 m 12 s"
     assert second == "MIB 0/4 – −0.123 ± 0.046 – 0 s"
+
+
+def placed_arms(**changed: Any) -> dict[str, Any]:
+    """MIB is placed, the baseline is not."""
+    over = {"mean": 0.0676, "half_width": 0.0031, "low": 0.06, "high": 0.07}
+    share = {"mean": 0.4, "lower": 0.1176, "upper": 0.7693}
+    amount = {"mean": 0.0488, "half_width": 0.2, "seeds": 5, "lower": 0.031, "upper": 0.077, "scale": "log"}
+    place = {"epsilon_over_seeds": over, "igd_plus_over_seeds": {**over, "mean": 0.0245, "half_width": 0.0029}}
+    nothing = {"mean": None, "half_width": None, "low": None, "high": None, "lower": None, "upper": None}
+    manual, mib = COMPARISON["arms"]
+    unplaced = {"dominated_over_seeds": nothing, "amounts_to_over_seeds": {}}
+    lands = {"dominated_over_seeds": share, "amounts_to_over_seeds": {"weighting.beta": amount}}
+    return {**COMPARISON, "arms": [{**manual, **place, **unplaced}, {**mib, **place, **lands, **changed}]}
+
+
+def test_places_have_their_intervals() -> None:
+    head, first, second = lines(places_table(placed_arms()))
+    assert head == "arm lands at dominated ε IGD⁺"
+    assert first == "manual β – – 0.0676 ± 0.0031 0.0245 ± 0.0029"
+    assert second == "MIB β ≈ 0.0488 (0.031 to 0.077) 40 % (12 to 77) 0.0676 ± 0.0031 0.0245 ± 0.0029"
+    shown = drawn(places_table(placed_arms(name="an arm with a long name")), width=80)
+    assert "…" not in shown and "0.0676 ± 0.0031" in shown and "MIB" not in shown
+    two = {"mean": 2.0, "half_width": None, "seeds": 2, "lower": None, "upper": None, "scale": "linear"}
+    landed = placed_arms(amounts_to_over_seeds={"weighting.mu": two, "model.latent": two})
+    assert "μ ≈ 2 and latent ≈ 2" in lines(places_table(landed))[2]
 
 
 def test_a_terminal_of_eighty_columns_shows_every_arm_and_figure_whole() -> None:
@@ -154,6 +180,8 @@ def test_the_objectives_are_told_with_the_reference_point() -> None:
         " below 0 is worse. I(X;Z) ● at worst."
     )
     assert "Distance" not in objectives_line({**COMPARISON, "baseline": None})
+    placed = objectives_line({**COMPARISON, "pairs": [{"arm": "MIB"}]})
+    assert "below 0 is worse. Dominated: by manual β, Wilson’s 95 % interval. Lands at: its settings" in placed
     assert "Hypervolume: one seed, no interval, from" in objectives_line({**COMPARISON, "seeds": 1})
 
 
@@ -163,3 +191,11 @@ def test_the_objectives_are_told_with_the_reference_point() -> None:
 )
 def test_a_size_has_three_digits_and_its_unit(count: int | None, words: str) -> None:
     assert size(count) == words
+
+
+def test_a_study_that_cannot_be_read_has_its_row_and_says_why() -> None:
+    study = {**STUDY, "state": "queued", "eta_seconds": None, "counts": counts(planned=0), "arms": []}
+    study |= {"unreadable": "data.name: 'holograms' is not known", "lost_events": 3}
+    assert "queued, unreadable" in lines(studies_table([study]))[1]
+    shown = " ".join(lines(progress_view(study)))
+    assert "data.name: 'holograms' is not known" in shown and "3 events of its log were lost" in shown

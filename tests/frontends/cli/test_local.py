@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from frontends.cli import local
-from frontends.cli.local import Interrupted, Local, LocalError, choose_port
+from frontends.cli.local import Interrupted, Local, LocalError, listen
 from frontends.cli.local_ray import LocalRay, RayDidNotStart
 
 
@@ -37,6 +38,9 @@ class Ray:
         self.home, self.cpus, self.token_path = home, cpus, home / "ray.token"
         self.process, self.stopped = Process(), 0
 
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
     def stop(self) -> None:
         self.stopped += 1
 
@@ -46,8 +50,8 @@ class Keeper:
 
     given_up: str | None = None
 
-    def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str]) -> None:
-        self.environment, self.note, self.events = environment, note, list[str]()
+    def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int) -> None:
+        self.environment, self.note, self.door, self.events = environment, note, door, list[str]()
         (home / "service.json").write_text(json.dumps(note))
 
     def start(self) -> None:
@@ -55,6 +59,22 @@ class Keeper:
 
     def end(self) -> None:
         self.events.append("ended")
+
+
+class Door:
+    """Stands in for the socket that is listened on."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.closed = port, False
+
+    def getsockname(self) -> tuple[str, int]:
+        return "127.0.0.1", self.port
+
+    def fileno(self) -> int:
+        return 77
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class Machine:
@@ -112,7 +132,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Machine:
     monkeypatch.setattr(LocalRay, "start", machine.start_ray)
     monkeypatch.setattr(local, "ServiceKeeper", machine.keep)
     monkeypatch.setattr("frontends.cli.local.httpx.get", machine.get)
-    monkeypatch.setattr(local, "choose_port", lambda host, asked: asked or 8000)
+    monkeypatch.setattr(local, "listen", lambda host, asked: Door(asked or 8000))
     return machine
 
 
@@ -123,7 +143,7 @@ def up(home: Path, host: str = "127.0.0.1", port: int | None = 8123, token: str 
 def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
     tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("HOME", "HOST", "PORT", "URL", "RAY_URL", "RAY_TOKEN_PATH", "TOKEN"):
+    for name in ("HOME", "HOST", "PORT", "URL", "RAY_URL", "RAY_TOKEN_PATH", "RAY_TOKEN", "TOKEN", "TOKEN_PATH", "FD"):
         monkeypatch.setenv(f"PARETOSCOPE_{name}", "of the shell")
     monkeypatch.setenv("PARETOSCOPE_STUDIES_AT_ONCE", "5")
     with up(tmp_path, token="secret") as running:
@@ -136,10 +156,12 @@ def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
             "PARETOSCOPE_URL": "http://127.0.0.1:8123",
             "PARETOSCOPE_RAY_URL": "http://127.0.0.1:1",
             "PARETOSCOPE_RAY_TOKEN_PATH": str(tmp_path / "ray.token"),
-            "PARETOSCOPE_TOKEN": "secret",
+            "PARETOSCOPE_TOKEN_PATH": str(tmp_path / "token"),
+            "PARETOSCOPE_DRIVER_TOKENS": str(tmp_path / "drivers"),
+            "PARETOSCOPE_FD": "77",
             "PARETOSCOPE_STUDIES_AT_ONCE": "5",  # what it did not choose is the user's
         }
-        assert keeper.environment["PATH"] == os.environ["PATH"]
+        assert keeper.environment["PATH"] == os.environ["PATH"] and keeper.door == 77
         assert keeper.note == {
             "url": "http://127.0.0.1:8123",
             "ray_address": "127.0.0.1:2",
@@ -149,10 +171,48 @@ def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
         assert [(ray.home, ray.cpus) for ray in machine.rays] == [(tmp_path, 3)]
 
 
-def test_without_a_token_none_is_set(tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PARETOSCOPE_TOKEN", raising=False)
-    with up(tmp_path):
-        assert "PARETOSCOPE_TOKEN" not in machine.keepers[0].environment
+def test_a_home_gets_a_token_that_only_its_owner_reads_and_keeps_it(tmp_path: Path, machine: Machine) -> None:
+    home = tmp_path / "home"
+    with up(home) as first:
+        token = (home / "token").read_text()
+        assert len(token) >= 40 and first.token == token
+        assert first.link() == f"http://127.0.0.1:8123/?token={token}"
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (home, home / "token")] == [0o700, 0o600]
+    (home / "token").chmod(0o644)  # a backup that was put back, say
+    home.chmod(0o755)
+    with up(home) as again:
+        assert again.token == token
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (home, home / "token")] == [0o700, 0o600]
+    with up(home, token="chosen") as chosen:
+        assert (chosen.token, (home / "token").read_text()) == ("chosen", "chosen")
+    assert not [name for keeper in machine.keepers for name, value in keeper.environment.items() if value == token]
+
+
+def test_without_a_token_nothing_is_asked_for_and_only_loopback_is_listened_on(
+    tmp_path: Path, machine: Machine
+) -> None:
+    with Local(tmp_path, "127.0.0.1", 8123, None, 3, guarded=False) as running:
+        assert not [name for name in machine.keepers[0].environment if "PARETOSCOPE_TOKEN" in name]
+        assert running.link() == "http://127.0.0.1:8123/" and not (tmp_path / "token").exists()
+    for host in ("0.0.0.0", "", "::", "10.1.2.3", "lab.example.org"):
+        with (
+            pytest.raises(LocalError, match="without a token only this machine may reach"),
+            Local(tmp_path, host, 8123, None, 3, guarded=False),
+        ):
+            pass
+    assert len(machine.rays) == 1
+
+
+def test_a_home_that_is_everybodys_is_refused(tmp_path: Path, machine: Machine) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    file = tmp_path / "file"
+    file.touch()
+    for home, words in ((shared, "is not a folder of your own"), (file / "home", "cannot be used as a home")):
+        with pytest.raises(LocalError, match=words), up(home):
+            pass
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777 and machine.rays == []
 
 
 @pytest.mark.parametrize(
@@ -240,9 +300,11 @@ def test_a_service_that_is_never_ready_is_told_with_what_it_said_last(
 def test_a_part_that_ended_for_good_is_told(tmp_path: Path, machine: Machine) -> None:
     with up(tmp_path) as running:
         running.check()
-        machine.rays[0].process.code = 0
-        with pytest.raises(LocalError, match=f"Ray ended by itself; see {tmp_path / 'ray.log'}"):
+        assert running._ray_keeper is not None
+        running._ray_keeper.given_up = "Ray ended 6 times"
+        with pytest.raises(LocalError, match="Ray ended 6 times"):
             running.check()
+        running._ray_keeper.given_up = None
         machine.keepers[0].given_up = "the service ended 6 times"
         with pytest.raises(LocalError, match="the service ended 6 times"):
             running.serve()
@@ -290,5 +352,6 @@ def test_a_port_of_an_ipv6_address_is_looked_at_as_one() -> None:
         taken.listen()
         busy = taken.getsockname()[1]
         with pytest.raises(LocalError, match=rf"port {busy} on ::1 cannot be used: {os.strerror(errno.EADDRINUSE)}"):
-            choose_port("::1", busy)
-    assert choose_port("::1", busy) == busy
+            listen("::1", busy)
+    with listen("::1", busy) as door:
+        assert door.getsockname()[1] == busy

@@ -121,5 +121,5 @@ def test_a_long_home_gets_a_short_folder_for_the_sockets(tmp_path: Path) -> None
     try:
         assert len(str(chosen)) <= 38
     finally:
-        chosen.rmdir()
+        chosen.parent.rmdir()
     assert _temp_dir(Path("/tmp/h")) == Path("/tmp/h/ray")

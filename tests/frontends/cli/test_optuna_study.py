@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
@@ -156,3 +157,49 @@ def test_a_point_of_several_tasks_has_no_beta_and_a_single_point_stays_as_it_is(
     (own,) = by_point({**CURVE, "points": [point]})
     assert own["config"] == CURVE["config"] and own["where"] == point["where"]
     assert by_point(FINISHED) == [FINISHED] and by_point({**FINISHED, "points": []}) == [{**FINISHED, "points": []}]
+
+
+def whole_of(*trials: dict[str, Any]) -> dict[str, Any]:
+    axes = [
+        {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.0},
+        {"metric": "accuracy", "goal": "maximize", "reference": 0.1},
+    ]
+    comparison = {"objectives": axes, "verdict": "one arm alone"}
+    study = {"id": "s1", "name": "to go"}
+    return {"paretoscope": "0.1.0", "study": study, "comparison": comparison, "trials": list(trials)}
+
+
+def test_a_storage_has_the_studys_goals_facts_and_every_trial_that_began_and_counts(tmp_path: Path) -> None:
+    running = {**FINISHED, "id": "t2", "state": "running", "ended_at": None, "config": {"weighting.beta": 5.0}}
+    verifying = {**FINISHED, "id": "t3", "verifies": True}
+    planned = {**FINISHED, "id": "t4", "state": "planned", "started_at": None, "reports": []}
+    file = tmp_path / "study.db"
+    assert write_storage(whole_of(FINISHED, running, verifying, planned), file, force=False) == (2, 1)
+    loaded = optuna.load_study(study_name="to go", storage=f"sqlite:///{file}")
+    assert [each.name for each in loaded.directions] == ["MINIMIZE", "MAXIMIZE"]
+    assert loaded.metric_names == METRICS
+    assert [(t.user_attrs["trial"], t.state) for t in loaded.trials] == [
+        ("t1", TrialState.COMPLETE),
+        ("t2", TrialState.FAIL),
+    ]
+    facts = loaded.user_attrs
+    assert facts["paretoscope"] == {"version": "0.1.0", "study": "s1"} and facts["verdict"] == "one arm alone"
+    assert facts["reference_point"] == [32.0, 0.1] and facts["constants"] == {}
+    with pytest.raises(ClientError, match="already has a study 'to go': --force replaces it") as refused:
+        write_storage(whole_of(FINISHED), file, force=False)
+    assert refused.value.status == 409
+    assert write_storage(whole_of(FINISHED), file, force=True) == (1, 0)
+    assert len(optuna.load_study(study_name="to go", storage=f"sqlite:///{file}").trials) == 1
+
+
+def test_yes_and_no_are_no_numbers_and_what_is_not_finite_is_none_either() -> None:
+    assert distribution_of([True, False]) == CategoricalDistribution([True, False])
+    assert distribution_of([True, 2]) == CategoricalDistribution([True, 2])
+    assert isinstance(distribution_of([1.0, float("inf")]), CategoricalDistribution)
+    assert distribution_of([2, 2.5]) == FloatDistribution(2.0, 2.5)
+
+
+def test_settings_that_all_share_are_facts_of_the_study_and_no_parameters() -> None:
+    trials = [{"arm": "a", "config": {"x": 1, "y": y}} for y in (1, 2)]
+    assert constants(trials) == {"x": 1} and list(parameters(trials)) == ["arm", "y"]
+    assert constants([]) == {}

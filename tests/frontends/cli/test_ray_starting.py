@@ -86,7 +86,8 @@ def test_a_home_is_long_by_its_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert len(str(fits / "ray")) == LONGEST_TEMP_DIR and _temp_dir(fits) == fits / "ray"
     for home in (Path(f"{fits}h"), Path(str(fits)[:-1] + "ü")):
         chosen = _temp_dir(home)
-        assert chosen.parent == tmp_path and chosen.is_dir()
+        assert chosen.parent.parent == tmp_path and not chosen.exists()
+        assert chosen.parent.stat().st_mode & 0o077 == 0, "Ray opens its own folder to everybody"
 
 
 @pytest.mark.parametrize("cpus", [None, 0, 2])
@@ -126,7 +127,7 @@ class Tries:
             self.stopped.append(ray)
 
         monkeypatch.setattr(LocalRay, "_launch", self._launch)
-        monkeypatch.setattr(LocalRay, "_wait_until_ready", lambda ray, log: self._ready())
+        monkeypatch.setattr(LocalRay, "_wait_until_ready", lambda ray, log, ending=None: self._ready())
         monkeypatch.setattr(LocalRay, "stop", stop)
         monkeypatch.setattr(local_ray, "_wait_for_an_earlier_ray", lambda temp_dir: None)
 
@@ -313,12 +314,12 @@ def test_a_short_folder_goes_with_ray_and_logs_in_the_home_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sleeper: subprocess.Popen[bytes]
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    short, home = tmp_path / "pscope-x", tmp_path / "home" / "ray"
+    short, home = tmp_path / "pscope-x" / "ray", tmp_path / "home" / "ray"
     for folder in (short, home):
         folder.mkdir(parents=True)
         (folder / "log").write_text("x")
         ray_of(sleeper, folder).stop()
-    assert not short.exists() and (home / "log").is_file()
+    assert not short.parent.exists() and (home / "log").is_file()
 
 
 def test_another_ray_in_the_same_folder_is_waited_for_and_then_told(

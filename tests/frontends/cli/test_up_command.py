@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from frontends.cli import local
-from frontends.cli.local import LocalError, ServiceKeeper, choose_port
+from frontends.cli.local import LocalError, ServiceKeeper, listen
 from frontends.cli.local_ray import processes_of
 from tests.frontends.cli.command_line import run
 from tests.frontends.conftest import TOKEN
@@ -65,17 +65,26 @@ def test_without_a_port_it_is_8000_or_a_free_one(monkeypatch: pytest.MonkeyPatch
         busy, free = taken.getsockname()[1], free_port()
         assert local.PREFERRED_PORT == 8000
         monkeypatch.setattr(local, "PREFERRED_PORT", free)
-        assert choose_port("127.0.0.1", None) == free
+        assert taken_port("127.0.0.1", None) == free
         monkeypatch.setattr(local, "PREFERRED_PORT", busy)
-        assert choose_port("127.0.0.1", None) not in (busy, 0)
-        assert choose_port("127.0.0.1", free) == free
+        assert taken_port("127.0.0.1", None) not in (busy, 0)
+        assert taken_port("127.0.0.1", free) == free
         with pytest.raises(LocalError, match=f"port {busy} on 127.0.0.1"):
-            choose_port("127.0.0.1", busy)
+            listen("127.0.0.1", busy)
+
+
+def taken_port(host: str, asked: int | None) -> int:
+    """Nobody else can have it while the socket is open."""
+    with listen(host, asked) as door:
+        port = int(door.getsockname()[1])
+        with pytest.raises(LocalError, match="in use"):
+            listen(host, port)
+        return port
 
 
 def test_an_address_that_is_not_this_machines_is_told() -> None:
     with pytest.raises(LocalError, match=r"^192\.0\.2\.1 cannot be used: "):
-        choose_port("192.0.2.1", None)
+        listen("192.0.2.1", None)
 
 
 def test_a_home_is_used_once_at_a_time(tmp_path: Path) -> None:
@@ -144,7 +153,8 @@ def test_ctrl_c_ends_up_well() -> None:
     options = ["--token", TOKEN, "--cpus", "1", "--port", str(free_port())]
     with short_home() as home, started("up", "--json", "--home", str(home), *options) as process:
         said = json.loads(line_of(process))
-        assert said == {"url": f"http://127.0.0.1:{options[-1]}", "home": str(home)}
+        url = f"http://127.0.0.1:{options[-1]}"
+        assert said == {"url": url, "home": str(home), "link": f"{url}/?token={TOKEN}"}
         assert answers(f"{said['url']}/readyz")
         assert json.loads((home / "service.json").read_text())["url"] == said["url"]
         assert b"--num-cpus=1\0" in Path(f"/proc/{_ray_of(home)}/cmdline").read_bytes()
@@ -163,7 +173,11 @@ def test_a_demo_whose_study_is_cancelled_fails() -> None:
         words = ["demo", "--exit", "--json", "--home", str(home), "--port", str(port), "--preset"]
         with started(*words, "beta-vs-mib-digits") as process:
             study = json.loads(line_of(process))["id"]
-            httpx.post(f"http://127.0.0.1:{port}/api/studies/{study}/cancel", trust_env=False).raise_for_status()
+            headers = {"Authorization": f"Bearer {(home / 'token').read_text()}"}
+            cancelled = httpx.post(
+                f"http://127.0.0.1:{port}/api/studies/{study}/cancel", headers=headers, trust_env=False
+            )
+            cancelled.raise_for_status()
             out, err = process.communicate(timeout=100)
         last = json.loads(out.splitlines()[-1])
         assert (process.returncode, last["study"]["state"], err) == (1, "cancelled", b"")

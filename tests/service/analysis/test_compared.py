@@ -79,7 +79,7 @@ def test_one_point_of_a_grids_front_is_on_it_and_not_a_share_of_its_hypervolume(
     tell(view, event("study_finished"))
     comparison = compared(view)
     assert comparison.verdict.startswith("MIB lies on manual β’s front")
-    assert "It lands where β ≈ 0.1 lands." in comparison.verdict
+    assert "It lands where β ≈ 0.1 (0.1 to 0.1) lands." in comparison.verdict
     assert "of manual β’s hypervolume" not in comparison.verdict
     mib = comparison.arms[1].place
     assert (mib.standing, mib.place.by_seed, mib.place.dominated) == ("on", dict.fromkeys(SEEDS, (0.0, 0.0)), 0.0)

@@ -10,7 +10,7 @@ from service.analysis.arm_places import ArmPlace
 from service.analysis.attainment import surfaces, worst_corner
 from service.analysis.candidates import objectives, spent_by_arm
 from service.analysis.cost import Reach, Spent
-from service.analysis.indicators import Indicators
+from service.analysis.indicators import over_seeds
 from service.analysis.intervals import Interval
 from service.analysis.paired import paired
 from service.analysis.place import NOWHERE
@@ -63,9 +63,9 @@ def test_one_and_a_half_trials_are_two() -> None:
 
 
 def test_an_arm_without_a_common_seed_is_not_the_best() -> None:
-    apart = rival(ArmPlace(NOWHERE, None, Indicators(None, None), False, pair(seeds=0).paired, None, True), "b")
+    apart = rival(ArmPlace(NOWHERE, None, over_seeds([]), False, pair(seeds=0).paired, None, True, {}), "b")
     words = said(apart, rival(place(-0.3, p=0.001)))
-    assert words.startswith("arm lies below base’s front") and words.endswith("The other arm: not placed.")
+    assert words.startswith("arm lies below base’s front") and words.endswith("The other arm, b: not placed.")
     assert said(apart).startswith("b and base have no seed in common yet.")
 
 

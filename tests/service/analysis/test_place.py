@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.analysis import Axis, Interval, Point
-from service.analysis.amounts import is_log
+from service.analysis.amounts import amount_over_seeds, is_log
 from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
-from service.analysis.indicators import indicators
+from service.analysis.indicators import Indicators, indicators, over_seeds
+from service.analysis.intervals import share_interval
 from service.analysis.place import Place, Placed, by_arm_and_seed, chosen, exact_place_of, place_of, units_of
 
 AXES = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0))
@@ -117,6 +118,43 @@ def test_what_chooses_is_not_what_is_claimed() -> None:
     assert place_of(fronts["a"], fronts["base"], AXES, np.array([8.0, 2.0])).by_seed[0].step == -0.25
 
 
+def test_settings_have_intervals_over_seeds_in_the_logarithm_of_powers() -> None:
+    """At the grid's points β 0.01, 0.1 and 0.1: their logarithms spread by 0.577, and Student's t is 4.303."""
+    amount = placed((0, 10.0, 3.0), (1, 6.0, 2.0), (2, 6.0, 2.0), seeds=(0, 1, 2)).amounts[BETA]
+    half = 4.30265 * math.sqrt(1 / 3) / math.sqrt(3)
+    assert (amount.mean, amount.half_width) == pytest.approx((10 ** (-4 / 3), half), rel=1e-4)
+    assert (amount.lower, amount.upper) == pytest.approx((10 ** (-4 / 3 - half), 10 ** (-4 / 3 + half)), rel=1e-4)
+    assert (amount.seeds, amount.log) == (3, True)
+    two = placed((0, 10.0, 3.0), (1, 6.0, 2.0), seeds=(0, 1)).amounts[BETA]
+    assert (two.half_width, two.lower, two.upper, two.seeds) == (None, None, None, 2)
+    linear = amount_over_seeds([1.0, 2.0, 3.0], log=False)
+    half = 4.30265 / math.sqrt(3)
+    assert linear[:5] == pytest.approx((2.0, half, 3, 2 - half, 2 + half), rel=1e-4) and not linear.log
+
+
+def test_only_seeds_that_the_front_reaches_say_which_setting_it_amounts_to() -> None:
+    place = placed((0, 6.0, 2.0), (1, 6.0, 2.0), (2, 1.0, 0.1), seeds=(0, 1, 2))
+    assert place.amounts[BETA].seeds == 2 and place.seeds == 3
+
+
+def test_a_dominated_share_has_wilsons_interval_over_seeds() -> None:
+    """Dominated in one of three seeds; Wilson's interval of 1 of 3 is known."""
+    place = placed((0, 9.0, 1.5), (1, 6.0, 2.0), (2, 6.0, 2.0), seeds=(0, 1, 2))
+    assert place.domination == pytest.approx((1 / 3, 0.06149, 0.79234, 3), abs=1e-4)
+    assert placed((0, 9.0, 1.5), (1, 6.0, 2.0), seeds=(0, 1)).domination == (0.5, None, None, 2)
+    assert share_interval([1.0] * 5) == pytest.approx((1.0, 0.56551, 1.0, 5), abs=1e-4)
+    assert share_interval([]) == (None, None, None, 0)
+    for n in range(3, 40):
+        assert share_interval([0.0] * n).lower == 0.0 and share_interval([1.0] * n).upper == 1.0, "not nearly"
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=20))
+def test_the_interval_of_a_share_holds_its_mean_and_stays_within_0_and_1(shares: list[float]) -> None:
+    mean, lower, upper, seeds = share_interval(shares)
+    assert mean is not None and lower is not None and upper is not None and seeds == len(shares)
+    assert 0 <= lower <= mean + 1e-12 and mean - 1e-12 <= upper <= 1 and upper - lower < 1
+
+
 def test_three_objectives_have_no_line_so_only_dominance_is_told() -> None:
     axes = (*AXES, Axis("accuracy", "maximize", 0.0))
 
@@ -157,6 +195,9 @@ def test_the_exact_front_is_told_of_by_its_line() -> None:
 
 def test_indicators_by_hand() -> None:
     """One point against two: ε is what it lacks most, IGD⁺ the mean of what it lacks of each."""
+    each = [Indicators(0.1 * seed, 0.01 * seed) for seed in range(3)]
+    assert over_seeds(each).epsilon[:3] == pytest.approx((0.1, 4.30265 * 0.1 / math.sqrt(3), 3), rel=1e-4)
+    assert over_seeds(each).igd_plus.mean == pytest.approx(0.01) and over_seeds(each[:2]).epsilon.half_width is None
     found = indicators(np.array([[4.0, 1.0]]), np.array([[2.0, 1.0], [6.0, 0.0]]), np.array([4.0, 1.0]))
     assert found == pytest.approx((1.0, (0.5 + 1.0) / 2))
 
@@ -164,16 +205,26 @@ def test_indicators_by_hand() -> None:
 # All arms
 
 
-def arms_of(own: Sequence[float], seeds: Sequence[int] = (0, 1, 2), whole: Sequence[str] = ("base", "a")) -> ArmPlace:
+def arms_of(
+    own: Sequence[float], seeds: Sequence[int] = (0, 1, 2), whole: Sequence[str] = ("base", "a"), at: float = 9.0
+) -> ArmPlace:
     """An arm at 9 bits with so much of the label in each seed; the grid has 2 there by its step, 2.75 by its line."""
-    trials = [*grid(seeds), *(trial("a", seed, 9.0, y) for seed, y in zip(seeds, own, strict=True))]
+    trials = [*grid(seeds), *(trial("a", seed, at, y) for seed, y in zip(seeds, own, strict=True))]
     return arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], whole, None)["a"]
 
 
 def test_within_the_tolerance_is_on_the_front_even_where_a_test_shows_a_difference() -> None:
-    arm = arms_of([1.97, 1.971, 1.969])
+    arm = arms_of([1.97, 1.971, 1.969], at=6.15)
     assert arm.p_adjusted is not None and arm.p_adjusted < 0.01
     assert arm.standing == "on"
+
+
+def test_near_the_step_is_not_on_the_front_where_much_more_is_spent_for_as_much() -> None:
+    """3 bits, more than a third of the range, for 0.03 bits less: the distance to the step is 0.015."""
+    arm = arms_of([1.97, 1.971, 1.969])
+    assert abs(arm.place.distance.told.mean or 1.0) < 0.02 and not arm.gaps["i_zy_bits"].contradicts
+    assert arm.gaps["i_xz_bits"].contradicts and arm.standing == "open"
+    assert arm.gaps["i_xz_bits"].tolerance == pytest.approx(0.02 * 8)
 
 
 def test_off_the_front_is_what_a_test_shows() -> None:
@@ -207,7 +258,7 @@ def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_o
     assert places["base"].place.distance.told == Interval(None, None, 0)
     gaps = {arm: place.exact.matched["i_zy_bits"].mean for arm, place in places.items() if place.exact}
     assert gaps == {"base": pytest.approx((-0.5 - 0.1 + 0.3) / 3), "a": pytest.approx(-0.6), "silent": None}
-    assert places["silent"].indicators == (None, None) and (places["a"].indicators.epsilon or 0) > 0
+    assert places["silent"].indicators.epsilon.mean is None and (places["a"].indicators.epsilon.mean or 0) > 0
 
 
 def test_an_arm_that_draws_a_front_itself_lands_at_no_setting_of_the_baselines() -> None:
@@ -223,7 +274,7 @@ def test_an_arm_that_draws_a_front_itself_lands_at_no_setting_of_the_baselines()
 
 def test_without_a_range_there_is_no_unit_and_no_distance() -> None:
     arm = arm_places([trial("base", 0, 2.0, 1.0)], ["base"], "base", AXES, [], [], [], None)["base"]
-    assert arm.indicators == (None, None) and arm.standing is None
+    assert {each.mean for each in arm.indicators} == {None} and arm.standing is None
 
 
 def test_a_baseline_of_single_points_takes_its_units_from_all_arms() -> None:

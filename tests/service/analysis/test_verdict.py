@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of, place_words
+from service.analysis.amounts import Amount
 from service.analysis.arm_places import ArmPlace
 from service.analysis.cost import CostCurve, Reach, Spent
 from service.analysis.fronts import Point, Trial
-from service.analysis.indicators import Indicators
+from service.analysis.indicators import over_seeds
+from service.analysis.intervals import Share
+from service.analysis.off_front import GapTest
 from service.analysis.paired import LEVEL, Paired
 from service.analysis.place import ExactPlace, Place
-from service.analysis.place_words import Rival
+from service.analysis.place_words import Rival, standing_words
 from service.analysis.spread import Spread
 from service.analysis.verdict import pair_words, reach_words, verdict
 from service.contract.metrics import Goal
@@ -143,17 +146,20 @@ def place(
     beyond: float = 0.0,
     amounts: dict[str, float] | None = None,
     exact: float | None = None,
+    gaps: dict[str, GapTest] | None = None,
 ) -> ArmPlace:
     """An arm so far from the front, with these gaps in I(Z;Y) to its step and its line."""
     told = {}
     if gap is not None:
         step, line = (Interval(each, 0.02 if seeds > 2 else None, seeds) for each in gap)
         told = {"i_zy_bits": Spread(step, line, step, line)}
-    own = Place(spread(distance, half, seeds), {}, told, 0.0, beyond, amounts or {}, seeds)
-    gaps = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
-    known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), gaps)
+    lands = {key: Amount(value, None, seeds, None, None, True) for key, value in (amounts or {}).items()}
+    share = Share(0.0, None, None, seeds)
+    own = Place(spread(distance, half, seeds), {}, told, {}, True, share, beyond, lands, seeds)
+    matched = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
+    known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), matched)
     test = Paired(Interval(None, None, 0), own.distance.told, p, None)
-    return ArmPlace(own, known, Indicators(None, None), draws, test, p, whole)
+    return ArmPlace(own, known, over_seeds([]), draws, test, p, whole, gaps or {})
 
 
 def curve(trials: int, seconds: float) -> CostCurve:
@@ -191,6 +197,65 @@ def test_a_point_is_never_said_to_reach_a_share_of_a_grids_hypervolume() -> None
     assert (
         "arm lies below base’s front" in own_front and "arm reaches less: 49 % ± 2 of base’s hypervolume" in own_front
     )
+
+
+def gap_test(mean: float, p: float | None, tolerance: float = 0.05) -> GapTest:
+    told = spread(mean, 0.02)
+    return GapTest(told, tolerance, Paired(Interval(None, None, 0), told.told, p, None), p)
+
+
+def test_what_a_gap_shows_is_below_the_front_and_says_so_with_both_numbers() -> None:
+    gaps = {"i_xz_bits": gap_test(-0.5, 0.6), "i_zy_bits": gap_test(-0.4, 0.004)}
+    near = place(-0.01, 0.003, p=0.2, gap=(-0.4, -0.6), gaps=gaps)
+    assert (near.standing, near.below_by) == ("below", "i_zy_bits")
+    assert standing_words(near) == "below the front at the same I(X;Z)"
+    assert said(rival(near), rival(near, "other")).startswith(
+        "arm lies below base’s front: at the same I(X;Z) it has 0.400 ± 0.020 bits of I(Z;Y) less than its steps "
+        "(t-test over 3 seeds, Holm over 2 arms and both objectives, p = 0.0040; distance to its steps "
+        "−0.0100 ± 0.0030 of the objectives’ ranges)."
+    )
+    assert said(rival(near), rival(near, "other")).endswith("The other arm, other: below the front.")
+    assert "Holm over both objectives, p = 0.0040" in said(rival(near))
+
+
+def test_the_objective_that_shows_it_is_the_one_that_is_told() -> None:
+    gaps = {"i_xz_bits": gap_test(-0.5, 0.01), "i_zy_bits": gap_test(-0.4, 0.06)}
+    near = place(-0.01, 0.003, p=0.2, gap=(-0.4, -0.6), gaps=gaps)
+    rate = spread(-0.5, 0.02)
+    near = near._replace(place=near.place._replace(matched={**near.place.matched, "i_xz_bits": rate}))
+    assert near.below_by == "i_xz_bits" and standing_words(near) == "below the front at the same I(Z;Y)"
+    assert "at the same I(Z;Y) it has 0.500 ± 0.020 bits of I(X;Z) more than its steps" in said(rival(near))
+
+
+@pytest.mark.parametrize(
+    ("mean", "p", "standing"),
+    [
+        (-0.4, 0.004, "below"),
+        (-0.4, 0.06, "open"),  # its interval excludes 0, so it is not on the front; after adjustment nothing is shown
+        (-0.04, 0.004, "on"),  # within the tolerance
+        (0.4, 0.004, "open"),  # nothing is above by a gap alone
+        (-0.4, None, "open"),
+    ],
+)
+def test_a_gap_speaks_against_the_front_by_its_size_its_interval_and_its_test(
+    mean: float, p: float | None, standing: str
+) -> None:
+    assert place(
+        -0.005, 0.003, p=0.2, gaps={"i_xz_bits": gap_test(0.0, 1.0), "i_zy_bits": gap_test(mean, p)}
+    ).standing == (standing)
+
+
+def test_a_gap_whose_interval_holds_nothing_does_not_speak_against_the_front() -> None:
+    wide = gap_test(-0.4, 0.3)._replace(gap=spread(-0.4, 0.5))
+    assert place(-0.005, 0.003, p=0.2, gaps={"i_xz_bits": gap_test(0.0, 1.0), "i_zy_bits": wide}).standing == "on"
+
+
+def test_an_arm_that_its_distance_puts_above_is_not_below_by_a_gap() -> None:
+    gaps = {"i_xz_bits": gap_test(-0.5, 0.001), "i_zy_bits": gap_test(-0.4, 0.001)}
+    assert place(0.01, 0.003, p=0.2, gaps=gaps).standing == "open"
+    assert place(0.1, 0.003, p=0.001, gaps=gaps).standing == "above"
+    below = place(-0.1, 0.003, p=0.001, gaps=gaps)
+    assert (below.standing, below.below_by, standing_words(below)) == ("below", None, "below the front")
 
 
 def test_below_is_told_by_the_step_and_above_by_the_line_each_with_its_test() -> None:
@@ -314,7 +379,7 @@ def test_hypervolume_is_tested_between_fronts_of_as_many_points_only() -> None:
 
 
 def test_one_other_arm_is_not_counted_but_told() -> None:
-    assert said(rival(place()), rival(place(-0.3, p=0.001), "b")).endswith("The other arm: below the front.")
+    assert said(rival(place()), rival(place(-0.3, p=0.001), "b")).endswith("The other arm, b: below the front.")
 
 
 def test_a_named_baseline_without_a_result_is_said() -> None:

@@ -10,6 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.analysis.compared import compared
 from service.analysis.intervals import mean_interval
 from service.analysis.rank_correlation import spearman
 from service.analysis.weighting_gains import Gain, ranked, weighting_gains
@@ -122,6 +123,18 @@ def test_a_study_without_uniform_weights_or_automatic_ones_has_no_gain() -> None
         play(view, trial, [{"accuracy_left": 0.5, "accuracy_right": 0.5}])
     (study,) = weighting_gains([view]).studies
     assert study.over_baseline.arm is study.over_uniform.arm is None
+
+
+@pytest.mark.parametrize("named", [None, "MGB"])
+def test_what_one_automatic_arm_is_better_by_than_another_is_no_gain_of_weighting(named: str | None) -> None:
+    """Where no arm is weighted by hand, or the study names an automatic one, the baseline is automatic."""
+    view = study_of(*ARMS[2:], seeds=(0, 1, 2), data=UNHELD, baseline=named)
+    for trial in view.trials.values():
+        at = 0.8 if trial.planned.arm == "UW" else 0.6
+        play(view, trial.planned.id, [{"accuracy_left": at, "accuracy_right": at + 0.01 * trial.planned.seed}])
+    assert compared(view).baseline == (named or "UW")
+    (study,) = weighting_gains([view]).studies
+    assert study.automatic == 2 and study.over_baseline == (None, mean_interval([]))
 
 
 @given(Values)

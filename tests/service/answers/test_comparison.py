@@ -382,13 +382,19 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (arm.best, arm.front_share, arm.on_front) == (result.best, result.front_share, result.on_front)
         assert (arm.automatic, arm.trained_trials) == (arm.name == "MIB", known.trained_trials)
         assert (arm.training_seconds, arm.counts.finished) == (known.training_seconds, known.counts.finished)
-        assert (arm.epsilon, arm.igd_plus) == known.place.indicators
+        assert (over(arm.epsilon_over_seeds), over(arm.igd_plus_over_seeds)) == known.place.indicators
+        assert (arm.epsilon, arm.igd_plus) == (arm.epsilon_over_seeds.mean, arm.igd_plus_over_seeds.mean)
         told = known.place.place
-        for sent, spread in ((arm.distance, told.distance), *((arm.matched[m], told.matched[m]) for m in told.matched)):
-            assert (sent.mean, sent.half_width, sent.seeds) == spread.told[:3]
-            assert (sent.step.mean, sent.step.half_width, sent.step.seeds) == spread.step[:3]
-            assert (sent.line.mean, sent.line.half_width, sent.line.seeds) == spread.line[:3]
+        for gap, spread in ((arm.distance, told.distance), *((arm.matched[m], told.matched[m]) for m in told.matched)):
+            assert (gap.mean, gap.half_width, gap.seeds) == spread.told[:3]
+            assert (gap.step.mean, gap.step.half_width, gap.step.seeds) == spread.step[:3]
+            assert (gap.line.mean, gap.line.half_width, gap.line.seeds) == spread.line[:3]
         assert (arm.dominated, arm.beyond, arm.amounts_to) == (told.dominated, told.beyond, told.amounts_to)
+        share = arm.dominated_over_seeds
+        assert (share.mean, share.lower, share.upper, share.seeds) == told.domination and share.method == "wilson"
+        sent = {key: (a.mean, a.half_width, a.seeds, a.lower, a.upper) for key, a in arm.amounts_to_over_seeds.items()}
+        assert sent == {key: amount[:5] for key, amount in told.amounts.items()}
+        assert {a.scale for a in arm.amounts_to_over_seeds.values()} <= {"log"}, "0.01 and 0.1 are powers"
         assert (arm.draws_front, arm.exact) == (arm.name == "by hand", None)
         cost = (arm.cost.seconds, arm.cost.trials, arm.cost.mean, arm.cost.low, arm.cost.high)
         assert cost == known.cost
@@ -402,6 +408,7 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (pair.reach.trials, pair.reach.reached, pair.reach.of) == (reach.trials, reach.reached, reach.of)
         place = next(arm.place for arm in comparison.arms if arm.name == pair.arm)
         assert (pair.distance_p_value, pair.distance_p_adjusted) == (place.test.p_value, place.p_adjusted)
+        assert pair.matched_p_adjusted == {metric: gap.p_adjusted for metric, gap in place.gaps.items()}
         assert pair.standing == place.standing is not None
         assert pair.standing_words == standing_words(place)
         assert (pair.words, pair.seeds) == (comparison.words[by.arm], 3)

@@ -194,6 +194,7 @@ def finished(store: SqlStore, study_id: str, seconds: float, end: str = "study_f
     store.append(
         study_id,
         [
+            event("study_started", uid="s"),
             event("report", uid="r", trial=trial, metrics=metrics),
             event("trial_finished", uid="f", trial=trial),
             event(end, uid="end", **({"reason": "r"} if end == "study_failed" else {})),

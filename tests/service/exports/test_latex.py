@@ -7,11 +7,12 @@ import re
 import pytest
 
 from service.analysis.compared import compared
+from service.contract.wording.numbers import setting_range, spread
 from service.exports.latex import escaped, in_maths, latex_table
 from service.views.fold import StudyView
 from tests.service.studies import MIB, bottleneck_of, play
 
-GRID = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
+GRID: dict[str, object] = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
 
 
 def finished(*arms: dict[str, object], seeds: int = 3, lag: float = 0.0) -> StudyView:
@@ -35,14 +36,38 @@ def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
     heads, grid, mib = rows_of(latex_table(compared(finished()), "s"))
     assert heads == [
         *("Arm", "Trials", "Hypervolume", "Difference", "$p$"),
+        *("Distance", r"Dominated {[}\%{]}", "Lands at", r"$\varepsilon$", "IGD$^+$"),
         *("Best I(X;Z) {[}bits{]}", "Best I(Z;Y) {[}bits{]}", "Best accuracy"),
         *(r"Lost without it {[}\%{]}", "Training time {[}s{]}"),
     ]
     # Of 40, 42 and 48: the mean is 43.3, the standard deviation 4.16, Student's t 4.30.
     assert grid[:5] == [r"manual $\beta$", "6/6", r"$43.3 \pm 10.3$", "--", "--"]
-    assert grid[5:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
+    assert grid[10:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
     assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", r"$-20.0 \pm 0.0$", "--"], "the same difference is not tested"
-    assert mib[8:] == ["$0$", "$7.50$"]
+    assert mib[13:] == ["$0$", "$7.50$"]
+
+
+def test_an_arms_place_has_its_intervals() -> None:
+    """MIB is at β 0.01 twice and at 0.1 once, and dominated in the last seed."""
+    view = bottleneck_of(GRID, MIB, seeds=range(3))
+    rates = {0.01: (10.0, 3.0), 0.1: (6.0, 2.0)}
+    own = [(10.0, 3.0), (10.0, 3.0), (6.2, 1.9)]
+    for trial, t in view.trials.items():
+        rate, gain = own[t.planned.seed] if t.planned.arm == "MIB" else rates[t.planned.config["weighting.beta"]]
+        play(view, trial, [{"i_xz_bits": rate, "i_zy_bits": gain}])
+    _, grid, mib = rows_of(latex_table(compared(view), "s"))
+    assert grid[5:8] == ["--"] * 3 and r"\pm" in grid[8]
+    place = compared(view).arms[1].place.place
+    amount = place.amounts["weighting.beta"]
+    assert mib[5] == in_maths(spread(*place.distance.told[:2])) != "--"
+    assert mib[6] == "$33$ ($6$ to $79$)"
+    assert mib[7] == rf"$\beta$ $\approx$ {in_maths(setting_range(amount.mean, amount.lower, amount.upper))}"
+    assert all(r"\pm" in cell for cell in mib[8:10]) and mib[8] != mib[9]
+
+
+def test_without_another_arm_there_is_no_place() -> None:
+    table = latex_table(compared(finished(GRID)), "s")
+    assert "Lands at" not in table and "Wilson" not in table and "Distance" not in table
 
 
 def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
@@ -52,8 +77,37 @@ def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
     assert caption.startswith(r"$\beta$ \& co. Hypervolume: mean $\pm$ 95 \% interval over 3 seeds, $n = 3$, from the ")
     assert "reference point I(X;Z) {[}bits{]} 32, I(Z;Y) {[}bits{]} 0." in caption
     assert r"Difference: to manual $\beta$, seed by seed; $p$: paired $t$-test, Holm's method." in caption
+    assert (
+        r"Distance: to the front of manual $\beta$ of the same seed" in caption
+        and r"Wilson's 95 \% interval" in caption
+    )
     assert table.count("{") == table.count("}") and "\\usepackage{booktabs}" in table.splitlines()[0]
-    assert "\\begin{tabular}{lrrrrrrrrr}" in table
+    assert "\\begin{tabular}{lrrrrrrrrrrrrrr}" in table
+
+
+def test_the_caption_names_the_test_where_any_arm_was_tested_and_nowhere_else() -> None:
+    """One arm differs from the grid by the same in every seed, which is no test; the other does not."""
+    view = bottleneck_of(GRID, MIB, {**MIB, "name": "other"}, seeds=range(3))
+    less = {"manual β": (0.0, 0.0, 0.0), "MIB": (1.0, 1.0, 1.0), "other": (0.5, 0.9, 0.4)}
+    for trial_id, trial in view.trials.items():
+        gain = 2.0 - less[trial.planned.arm][trial.planned.seed]
+        play(view, trial_id, [{"i_xz_bits": 12.0, "i_zy_bits": gain}])
+    table = latex_table(compared(view), "s")
+    assert [row[4] for row in rows_of(table)[1:]] == ["--", "--", "$0.059$"]
+    assert "seed by seed; $p$: paired $t$-test, Holm's method." in table
+    untested = latex_table(compared(finished()), "s")
+    assert [row[4] for row in rows_of(untested)[1:]] == ["--", "--"] and "$t$-test" not in untested
+    assert r"Difference: to manual $\beta$, seed by seed. Distance" in untested
+    none = latex_table(compared(bottleneck_of(GRID, MIB)), "s")
+    assert "Difference: to" not in none and "$t$-test" not in none
+
+
+def test_the_caption_begins_with_the_name_and_ends_with_what_is_lost() -> None:
+    table = latex_table(compared(finished()), "a_study")
+    (caption,) = re.findall(r"\\caption\{(.*)\}\n", table)
+    assert caption.startswith(r"a\_study. Hypervolume: ")
+    assert caption.endswith("Lost without it: the part of the joint hypervolume that only this arm attains.")
+    assert "\\label{tab:s1}" in table and table.splitlines()[1:3] == ["\\begin{table}", "\\centering"]
 
 
 def test_of_several_arms_the_adjusted_p_is_printed() -> None:

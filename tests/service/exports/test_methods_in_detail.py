@@ -127,3 +127,23 @@ def test_a_paper_that_is_for_two_things_is_listed_for_both_and_once_in_the_bibli
     reasons = [paper.reason for paper in done.citations if paper.key == "poole2019bounds"]
     assert reasons == ["estimator marginal-kl", "estimator infonce"]
     assert done.bibtex.count("{poole2019bounds,") == 1
+
+
+def test_both_penalties_of_the_weights_are_told() -> None:
+    text = methods(bottleneck_of(MIB, training={"l1": 0.001, "l2": 0.01})).paragraph
+    assert "batches of 128, l1 0.001, l2 0.01, from 2 seeds" in text
+
+
+def test_two_arms_were_compared_by_tests_and_one_was_not() -> None:
+    tested = "Arms were compared with paired t-tests over seeds, adjusted by Holm's method"
+    assert tested in methods(bottleneck_of(MANUAL, MIB, seeds=(0, 1, 2))).paragraph
+    assert tested not in methods(bottleneck_of(MIB, seeds=(0, 1, 2))).paragraph
+    assert tested not in methods(bottleneck_of(MANUAL, MIB)).paragraph, "two seeds"
+
+
+def test_one_point_of_a_curve_is_its_middle() -> None:
+    one, two = (
+        methods(bottleneck_of({"name": "all β", "weighting": {"name": "conditional", "points": n}})).paragraph
+        for n in (1, 2)
+    )
+    assert "was measured at the middle of them" in one and "was measured at 2 of them" in two

@@ -5,15 +5,20 @@ from __future__ import annotations
 import html
 import re
 
+from service.analysis import Interval
 from service.analysis.candidates import front_ids
 from service.analysis.compared import compared
 from service.contract.wire.events import Metrics
-from service.contract.wording.numbers import number, percent, spread
+from service.contract.wording.numbers import percent, setting_range, spread
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
 from service.views.fold import StudyView
 from tests.service.analysis.test_lights import NEAR, ROUGH, grid
 from tests.service.studies import FIXED, bottleneck_of, play, study_of
+
+
+def over(each: Interval) -> str:
+    return spread(each.mean, each.half_width, each.low, each.high)
 
 
 def rows_of(table: str) -> list[dict[str, str]]:
@@ -60,10 +65,28 @@ def test_an_arms_numbers_stand_under_their_headings() -> None:
     place = compared(view).arms[1].place
     distance = place.place.distance.told
     assert (grid["Distance"], mib["Distance"]) == ("baseline", spread(distance.mean, distance.half_width))
-    assert (mib["ε"], mib["IGD⁺"]) == (number(place.indicators.epsilon), number(place.indicators.igd_plus))
+    assert [mib["ε"], mib["IGD⁺"]] == [over(each) for each in place.indicators]
     assert (grid["Dominated"], mib["Dominated"], grid["Lands at"]) == ("–", percent(place.place.dominated), "–")
     assert (grid["Best I(X;Z) [bits]"], grid["Best I(Z;Y) [bits]"]) == ("4.00", "6.00")
     assert (grid["Best accuracy"], mib["Best accuracy"]) == ("0.500", "0.700")
+
+
+def test_what_an_arm_amounts_to_and_what_dominates_it_have_their_intervals() -> None:
+    """In three seeds MIB is at β 0.01, 0.1 and 0.1 of the grid, and below it in one of them."""
+    view = bottleneck_of(seeds=range(3))
+    rates = {0.01: (10.0, 3.0), 0.1: (6.0, 2.0), 1.0: (2.0, 1.0)}
+    own = [(10.0, 3.0), (6.0, 2.0), (6.2, 1.9)]
+    for trial, t in view.trials.items():
+        rate, gain = own[t.planned.seed] if t.planned.arm == "MIB" else rates[t.planned.config["weighting.beta"]]
+        play(view, trial, [{"i_xz_bits": rate, "i_zy_bits": gain}])
+    grid, mib = rows_of(arms_table(compared(view)))
+    place = compared(view).arms[1].place
+    amount = place.place.amounts["weighting.beta"]
+    assert amount.lower is not None and mib["Dominated"] == "33 % (6 to 79)"
+    assert mib["Lands at"] == f"β ≈ {setting_range(amount.mean, amount.lower, amount.upper)}"
+    assert mib["ε"] == over(place.indicators.epsilon) and "±" in mib["ε"] and "±" in mib["IGD⁺"]
+    assert (grid["Lands at"], grid["Dominated"]) == ("–", "–")
+    assert "with Wilson’s 95 % interval" in arms_table(compared(view))
 
 
 def test_the_methods_count_what_failed_and_what_collapsed() -> None:
@@ -114,7 +137,7 @@ def test_both_indicators_stand_under_their_own_names() -> None:
     indicators = [arm.place.indicators for arm in arms]
     assert indicators[1].epsilon != indicators[1].igd_plus
     shown = [(row["ε"], row["IGD⁺"]) for row in rows_of(arms_table(compared(view)))]
-    assert shown == [(number(each.epsilon), number(each.igd_plus)) for each in indicators]
+    assert shown == [(over(each.epsilon), over(each.igd_plus)) for each in indicators]
 
 
 def test_weights_of_tasks_are_named_as_weights() -> None:

@@ -183,3 +183,27 @@ def test_every_figure_is_drawn_of_curves_alone_and_before_the_first_of_them(name
     assert figure.build(Asked(alone))["layout"]
     play_curves(alone, trial, points_at(), seconds=1.0)
     assert figure.build(Asked(alone))["layout"]
+
+
+@pytest.mark.parametrize("name", ["learning-curves", "convergence", "importance"])
+def test_figures_that_show_the_middle_of_a_curve_say_so(view: StudyView, name: str) -> None:
+    def words(own: StudyView) -> str:
+        return str(FIGURES[name].build(Asked(own))["layout"]["meta"]["subtitle"])
+
+    assert words(view).endswith("trials with many points: at the middle of their range")
+    plain = bottleneck_of(MANUAL, seeds=(0, 1, 2))
+    for i, trial in enumerate(plain.trials):
+        play(plain, trial, [{"accuracy": 0.5 + 0.01 * i}])
+    assert "middle" not in words(plain)
+
+
+def test_figures_say_what_their_axes_measure(view: StudyView) -> None:
+    def axes(name: str, **asked: str) -> Any:
+        return FIGURES[name].build(Asked(view, **asked))["layout"]["meta"].get("axes")  # type: ignore[arg-type]
+
+    assert [axis["metric"] for axis in axes("pareto-front", x="accuracy")] == ["accuracy", "i_zy_bits"]
+    assert axes("pareto-front", z="accuracy") is None, "no mark is moved in space"
+    assert axes("information-plane") == [
+        {"metric": "i_xz_bits", "least": 0.01},
+        {"metric": "i_zy_bits", "least": None},
+    ]

@@ -42,7 +42,7 @@ def test_an_arm_without_the_number_is_a_band_of_its_best_configuration() -> None
     play(view, next(iter(view.trials)), accuracy(0.5))
     grid, other = sensitivity_data(view, None, None).arms
     assert grid.best is None and other.levels == []
-    assert other.best is not None and (other.best.label, other.best.of) == ("mu 0.2", 2)
+    assert other.best is not None and (other.best.label, other.best.of) == ("μ 0.2", 2)
     assert other.best.mean.mean == pytest.approx(0.8)
     drawn = draw_sensitivity(sensitivity_data(view, None, None), "r")
     assert drawn["layout"]["meta"]["summary"] == "accuracy at best: manual β 0.500 at β 0.01; MIB 0.800."
@@ -210,7 +210,7 @@ def test_the_controls_start_at_beta_and_accuracy() -> None:
     names = [name for name, _ in of.options]
     assert "i_xz_bits" in names and "seconds" in names and not {"epoch", "weight_info", "test_examples"} & {*names}
     assert [(c.param, c.default, c.options) for c in against] == [
-        ("x", "weighting.beta", [("weighting.mu", "mu"), ("weighting.beta", "β")])
+        ("x", "weighting.beta", [("weighting.mu", "μ"), ("weighting.beta", "β")])
     ]
 
 
@@ -221,6 +221,8 @@ def test_the_controls_start_at_beta_and_accuracy() -> None:
         ("weighting.weights.random-labels", "weight of random-labels"),
         ("training.learning_rate", "learning rate"),
         ("weighting.beta_min", "β min"),
+        ("weighting.mu", "μ"),
+        ("model.mute", "mute"),
     ],
 )
 def test_a_number_has_a_name_to_read(key: str, label: str) -> None:

@@ -52,8 +52,8 @@ def test_a_band_of_a_metric_to_minimise_is_of_the_configuration_with_the_least()
     for trial, rate in zip(view.trials, (1.0, 2.0, 3.0, 6.0, 5.0), strict=True):
         play(view, trial, [{"i_xz_bits": rate, "accuracy": 0.1 * rate}])
     least, most = (sensitivity_data(view, "weighting.beta", y).arms[1].best for y in ("i_xz_bits", "accuracy"))
-    assert least is not None and (least.mean.mean, least.label) == (5.0, "mu 0.2")
-    assert most is not None and most.mean.mean == pytest.approx(0.6) and most.label == "mu 0.1"
+    assert least is not None and (least.mean.mean, least.label) == (5.0, "μ 0.2")
+    assert most is not None and most.mean.mean == pytest.approx(0.6) and most.label == "μ 0.1"
 
 
 def test_without_a_rate_the_gap_is_of_the_most_accurate_configuration_however_small_it_is() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import stat
 import threading
 from pathlib import Path
 
+import httpx
 import pytest
 
+from service.launching.handover import Handover
 from service.launching.launcher import Launcher
 from tests.processes import until
 from tests.service.bench import Bench, Cluster
@@ -63,12 +66,15 @@ def test_a_job_is_named_after_its_study_and_told_where_the_service_is(tmp_path: 
         "PARETOSCOPE_URL": "http://service:8000",
         "PARETOSCOPE_JOB": study,
         "PARETOSCOPE_DATA": str(tmp_path / "sets"),
+        "PARETOSCOPE_INSTANCE": bench.parts.instance,
+        "PARETOSCOPE_SAVE_SECONDS": "120.0",
     }
     bench.close()
 
 
-def test_a_job_gets_the_token_when_there_is_one_and_its_own_name_every_time(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, token="secret", port=1234)
+def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(tmp_path: Path) -> None:
+    drivers = tmp_path / "drivers"
+    bench = Bench(tmp_path, token="secret", port=1234, driver_tokens=drivers)
     study = bench.submit()
     bench.launcher.tick()
     bench.cluster.end(study)
@@ -78,9 +84,38 @@ def test_a_job_gets_the_token_when_there_is_one_and_its_own_name_every_time(tmp_
         "PARETOSCOPE_URL": "http://127.0.0.1:1234",
         "PARETOSCOPE_JOB": study,
         "PARETOSCOPE_DATA": str(tmp_path / "data"),
-        "PARETOSCOPE_TOKEN": "secret",
+        "PARETOSCOPE_SAVE_SECONDS": "120.0",
+        "PARETOSCOPE_INSTANCE": bench.parts.instance,
+        "PARETOSCOPE_TOKEN_PATH": str(drivers / study),
     }
-    assert second == {**first, "PARETOSCOPE_JOB": f"{study}-2"}
+    again = f"{study}-2"
+    assert second == {**first, "PARETOSCOPE_JOB": again, "PARETOSCOPE_TOKEN_PATH": str(drivers / again)}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (drivers, *drivers.iterdir())] == [0o700, 0o600, 0o600]
+    secrets = {path.read_text() for path in drivers.iterdir()}
+    assert len(secrets) == 2 and not secrets & {*first.values(), *second.values(), "secret"}
+    for secret in secrets:  # a driver that was replaced may still say its last words
+        headers = {"Authorization": f"Bearer {secret}"}
+        assert bench.ask("GET", f"/api/studies/{study}", headers=headers).status_code == 200
+        assert bench.ask("GET", "/api/studies", headers=headers).status_code == 403
+    bench.close()
+
+
+def test_a_driver_that_sees_none_of_our_files_gets_a_code_that_is_good_once(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, token="secret")
+    study = bench.submit()
+    bench.launcher.tick()
+    code = bench.cluster.submitted[0].env["PARETOSCOPE_CLAIM"]
+    path = f"/api/studies/{study}"
+
+    def ask(method: str, path: str, token: str) -> httpx.Response:
+        return bench.ask(method, path, headers={"Authorization": f"Bearer {token}"})
+
+    assert ask("GET", path, code).status_code == 403, "it is a token for nothing else"
+    token = ask("POST", f"{path}/token", code).json()["token"]
+    assert ask("GET", path, token).status_code == 200
+    assert ask("POST", f"{path}/token", token).status_code == 403
+    assert ask("POST", f"{path}/token", code).status_code == 401, "read in a log, say"
+    assert ask("GET", path, token).status_code == 401, "who has it may have been the wrong one"
     bench.close()
 
 
@@ -132,7 +167,9 @@ def test_a_queued_study_is_not_called_started_while_ray_is_away(bench: Bench, ca
 
 def test_without_a_cluster_studies_stay_in_the_queue(bench: Bench) -> None:
     study = bench.submit()
-    alone = Launcher(bench.parts.store, bench.parts.views, None, bench.settings)
+    parts = bench.parts
+    handover = Handover(parts.tokens, bench.settings)
+    alone = Launcher(parts.store, parts.views, parts.states, None, bench.settings, handover)
     assert alone.tick() is False
     assert bench.kinds(study) == ["study_queued"]
 
@@ -207,7 +244,7 @@ def test_a_study_is_given_up_after_exactly_so_many_fruitless_starts(tmp_path: Pa
     assert read["state"] == "failed"
     assert (
         read["reason"]
-        == f"its driver ended (failed): it died; gave up after {attempts} attempts that finished no trial"
+        == f"its driver ended (failed): it died; gave up after {attempts} starts in a row that reported nothing new"
     )
     bench.launcher.tick()
     assert bench.kinds(study) == ["study_queued", *["study_started"] * attempts, "study_failed"]
@@ -234,11 +271,12 @@ def test_a_finished_trial_starts_the_count_anew(bench: Bench) -> None:
 def test_a_failed_trial_is_no_fruit(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
-    trial = bench.trials(study)[0]
-    for job in (study, f"{study}-2", f"{study}-3"):
+    for job, trial in zip((study, f"{study}-2"), bench.trials(study), strict=True):
         bench.report(study, {"uid": f"{job}:f", "kind": "trial_failed", "trial": trial, "reason": "diverged"})
         bench.cluster.end(job)
         bench.launcher.tick()
+    bench.cluster.end(f"{study}-3")
+    bench.launcher.tick()
     assert bench.state(study) == "failed"
 
 
@@ -249,10 +287,13 @@ def test_a_study_started_again_says_why(bench: Bench) -> None:
     bench.launcher.tick()
     again = bench.events(study)[-1]
     assert (again["kind"], again["job"], again["attempt"]) == ("study_started", f"{study}-2", 2)
-    assert again["reason"] == "started again: its driver ended (failed): out of memory"
+    assert again["reason"] == "started again: its driver ended (failed): out of memory; 2 trials had not begun"
     bench.cluster.end(f"{study}-2", "STOPPED", "by somebody")
     bench.launcher.tick()
-    assert bench.events(study)[-1]["reason"] == "started again: its driver ended (stopped): by somebody"
+    assert (
+        bench.events(study)[-1]["reason"]
+        == "started again: its driver ended (stopped): by somebody; 2 trials had not begun"
+    )
     bench.cluster.end(f"{study}-3", "FAILED", None)
     bench.launcher.tick()
     assert bench.events(study)[-1]["reason"].startswith("its driver ended (failed), and Ray does not say why; gave up")
@@ -263,7 +304,7 @@ def test_a_job_that_ray_forgot_is_started_again(bench: Bench) -> None:
     bench.launcher.tick()
     bench.cluster.jobs.clear()
     bench.launcher.tick()
-    assert bench.events(study)[-1]["reason"] == "started again: Ray does not know its job"
+    assert bench.events(study)[-1]["reason"] == "started again: Ray does not know its job; 2 trials had not begun"
     assert bench.cluster.started() == [study, f"{study}-2"]
 
 
@@ -273,7 +314,7 @@ def test_a_long_message_of_ray_is_cut(bench: Bench) -> None:
     for job in (study, f"{study}-2", f"{study}-3"):
         bench.cluster.end(job, "FAILED", "x" * 10_000)
         bench.launcher.tick()
-    assert [len(event.get("reason") or "") for event in bench.events(study)] == [0, 0, 4000, 4000, 4000]
+    assert [len(event.get("reason") or "") for event in bench.events(study)] == [0, 0, 3824, 3824, 4000]
 
 
 def test_a_driver_that_ended_without_a_word_is_not_done(bench: Bench) -> None:
@@ -461,10 +502,37 @@ def test_a_restarted_launcher_goes_on_counting_where_the_log_ends(tmp_path: Path
     restarted = Bench(tmp_path, Cluster(), studies_at_once=2, driver_attempts=3)  # a new cluster knows no job
     restarted.launcher.tick()
     assert restarted.cluster.started() == [f"{study}-3"]
-    restarted.cluster.end(f"{study}-3")
-    restarted.launcher.tick()
+    for job in (f"{study}-3", f"{study}-4"):  # the third and fourth fruitless start, but for the restart
+        assert restarted.state(study) == "running"
+        restarted.cluster.end(job)
+        restarted.launcher.tick()
     assert restarted.state(study) == "failed"
     restarted.close()
+
+
+def test_any_number_of_orderly_restarts_does_not_fail_a_study(tmp_path: Path) -> None:
+    """A long first epoch, and a machine that is started again every evening, its Ray and all."""
+    study = None
+    for evening in range(6):
+        bench = Bench(tmp_path, Cluster(), driver_attempts=3)
+        study = study or bench.submit()
+        bench.launcher.tick()
+        assert bench.state(study) == "running"
+        assert bench.cluster.started() == [study if evening == 0 else f"{study}-{evening + 1}"]
+        bench.close()
+
+
+def test_a_driver_that_ended_while_the_service_was_away_is_no_attempt_of_the_study(tmp_path: Path) -> None:
+    cluster = Cluster()
+    study, job = None, ""
+    for start in range(1, 7):
+        bench = Bench(tmp_path, cluster, driver_attempts=3)
+        study = study or bench.submit()
+        bench.launcher.tick()
+        job = study if start == 1 else f"{study}-{start}"
+        assert (bench.state(study), cluster.started()[-1]) == ("running", job)
+        bench.close()
+        cluster.end(job)
 
 
 def test_a_finished_study_makes_room_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

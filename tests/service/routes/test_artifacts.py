@@ -129,7 +129,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(service: Running, study: str, 
     address = httpx.URL(service.url)
     with socket.create_connection((address.host, address.port)) as line:
         path = f"/api/studies/{study}/trials/{trial}/artifacts/{NAME}"
-        line.sendall(f"PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".encode() + b"x" * 500)
+        line.sendall(f"PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n".encode() + b"x" * 500)
         kept = folder(service, study) / trial
         until(lambda: kept.is_dir() and list(kept.iterdir()), "the upload has begun", 10)
     until(lambda: not list(kept.iterdir()), "nothing is left", 10)
@@ -173,6 +173,7 @@ def test_a_trial_keeps_its_last_200_lines(service: Running, study: str, trial: s
     lines = [f"line {i}" for i in range(250)]
     failed = {"uid": f"{trial}:failed", "kind": "trial_failed", "trial": trial, "reason": "x", "log": lines[200:]}
     events = [report(1, lines[:150]), report(2, None), report(3, lines[150:200]), failed]
+    send(service, study, {"uid": "go", "kind": "study_started"}).raise_for_status()
     assert send(service, study, *events).json()["accepted"] == 4
     assert send(service, study, *events).json()["duplicates"] == 4
     answer = service.get(f"/api/studies/{study}/trials/{trial}").json()

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from starlette.requests import ClientDisconnect
 
+from service.web import lingering
 from tests.processes import short_home
 from tests.service.bench import Bench
 from tests.service.figures.test_latent_figure import MAP
@@ -89,7 +90,8 @@ def test_an_ended_study_takes_a_resend_and_nothing_new(small: Bench) -> None:
     assert small.ask("GET", f"/api/studies/{study}/trials/{first}/checkpoint").content == b"weights"
 
 
-def test_what_an_ended_study_cannot_take_is_refused_unread(small: Bench) -> None:
+def test_what_an_ended_study_cannot_take_is_refused_unread(small: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lingering, "MOST_BYTES", 0)  # else what is left would be thrown away
     study = small.submit()
     trial = small.trials(study)[0]
     small.cancel(study)

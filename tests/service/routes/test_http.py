@@ -144,6 +144,7 @@ def test_a_report_sent_twice_changes_nothing(service: Running, spec: dict[str, A
     study = submit(service, spec)["id"]
     trial = service.get(f"/api/studies/{study}/trials").json()["trials"][0]["id"]
     event = {"uid": "a", "kind": "report", "trial": trial, "metrics": {"epoch": 1, "accuracy": None}}
+    send(service, study, {"uid": "go", "kind": "study_started"}).raise_for_status()
     assert send(service, study, event).json() == {"accepted": 1, "duplicates": 0}
     assert send(service, study, event, event).json() == {"accepted": 0, "duplicates": 2}
     assert send(service, study, {**event, "uid": "b", "trial": "nope"}).status_code == 422
@@ -190,7 +191,7 @@ def test_a_body_that_hides_its_size_is_cut_too(service: Running) -> None:
         for _ in range(50):
             yield b" " * 100_000
 
-    answer = service.post("/api/studies", content=chunks())
+    answer = service.post("/api/studies", content=chunks(), headers={"Content-Type": "application/json"})
     assert answer.status_code == 413 and answer.json()["error"]["code"] == "too_large"
 
 

@@ -19,6 +19,8 @@ from service.contract.wire.events import (
     StudyCancelled,
     StudyFailed,
     StudyFinished,
+    StudyPaused,
+    StudyQueued,
     StudyStarted,
     StudyState,
     TrialFailed,
@@ -26,7 +28,7 @@ from service.contract.wire.events import (
 )
 from service.store.protocol import Appended, Store
 from service.store.sql import SqlStore
-from tests.service.store.conftest import Opened, kinds, report
+from tests.service.store.conftest import STARTED, Opened, kinds, report
 
 
 def write_from_many(stores: list[Store]) -> list[int]:
@@ -49,49 +51,49 @@ def write_from_many(stores: list[Store]) -> list[int]:
     return [logged.seq for logged in stores[0].read("s1", after=0)]
 
 
-def test_sequence_numbers_have_no_holes_whatever_the_threads_do(store: Store) -> None:
-    assert write_from_many([store] * 6) == list(range(1, 1 + 1 + 6 * 20 + 20))
+def test_sequence_numbers_have_no_holes_whatever_the_threads_do(running: Store) -> None:
+    assert write_from_many([running] * 6) == list(range(1, 1 + 2 + 6 * 20 + 20))
 
 
-def test_sequence_numbers_do_not_rely_on_a_lock_of_the_process(store: Store, opened: Opened) -> None:
+def test_sequence_numbers_do_not_rely_on_a_lock_of_the_process(running: Store, opened: Opened) -> None:
     """Stores that know nothing of each other, as in several processes."""
-    assert write_from_many([store, *(opened() for _ in range(3))]) == list(range(1, 1 + 1 + 4 * 20 + 20))
+    assert write_from_many([running, *(opened() for _ in range(3))]) == list(range(1, 1 + 2 + 4 * 20 + 20))
 
 
-def test_two_processes_number_one_log_together(tmp_path: Path, plain: dict[str, Any]) -> None:
-    store = SqlStore(tmp_path)
-    store.create("s1", plain, None)
+def test_two_processes_number_one_log_together(running: Store, tmp_path: Path, url: str | None) -> None:
     code = (
         "import sys, pathlib\n"
         "from service.contract.wire.events import Report\n"
         "from service.store.sql import SqlStore\n"
-        "store = SqlStore(pathlib.Path(sys.argv[1]))\n"
+        "home, name, *url = sys.argv[1:]\n"
+        "store = SqlStore(pathlib.Path(home), *url)\n"
         "for i in range(40):\n"
-        "    store.append('s1', [Report(uid=f'{sys.argv[2]}:{i}', trial='t', metrics={'epoch': i})])\n"
+        "    store.append('s1', [Report(uid=f'{name}:{i}', trial=name, metrics={'epoch': i})])\n"
+        "store.close()\n"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
+    given = [] if url is None else [url]
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name, *given]) for name in "ab"]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
-    assert [logged.seq for logged in store.read("s1", after=0)] == list(range(1, 82))
-    store.close()
+    assert [logged.seq for logged in running.read("s1", after=0)] == list(range(1, 83))
 
 
-def test_sending_twice_changes_nothing(store: Store) -> None:
+def test_sending_twice_changes_nothing(running: Store) -> None:
     batch = [report("t", 1), report("t", 2), report("t", 2)]
-    assert store.append("s1", batch) == Appended(accepted=2, duplicates=1)
-    assert store.append("s1", batch) == Appended(accepted=0, duplicates=3)
-    assert [logged.event.uid for logged in store.read("s1", after=1)] == ["t:1", "t:2"]
+    assert running.append("s1", batch) == Appended(accepted=2, duplicates=1)
+    assert running.append("s1", batch) == Appended(accepted=0, duplicates=3)
+    assert [logged.event.uid for logged in running.read("s1", after=2)] == ["t:1", "t:2"]
 
 
-def test_of_two_events_with_one_uid_the_first_counts(store: Store) -> None:
-    store.append("s1", [report("t", 1, accuracy=0.1), report("t", 1, accuracy=0.9)])
-    (logged,) = store.read("s1", after=1)
+def test_of_two_events_with_one_uid_the_first_counts(running: Store) -> None:
+    running.append("s1", [report("t", 1, accuracy=0.1), report("t", 1, accuracy=0.9)])
+    (logged,) = running.read("s1", after=2)
     assert isinstance(logged.event, Report) and logged.event.metrics["accuracy"] == 0.1
 
 
-def test_more_events_than_fit_in_a_query_are_known_again(store: Store) -> None:
+def test_more_events_than_fit_in_a_query_are_known_again(running: Store) -> None:
     batch = [report("t", i) for i in range(1200)]
-    assert store.append("s1", batch) == Appended(1200, 0)
-    assert store.append("s1", [*batch, report("t", 1200)]) == Appended(1, 1200)
+    assert running.append("s1", batch) == Appended(1200, 0)
+    assert running.append("s1", [*batch, report("t", 1200)]) == Appended(1, 1200)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +104,13 @@ def test_more_events_than_fit_in_a_query_are_known_again(store: Store) -> None:
         (StudyCancelled(uid="end"), StudyState.CANCELLED),
     ],
 )
-def test_an_ended_study_takes_no_new_event_but_knows_the_old(store: Store, end: Event, state: StudyState) -> None:
-    store.append("s1", [end, report("t", 1)])
-    assert store.study("s1").state is state
-    assert kinds(store) == ["study_queued", end.kind]
-    assert store.append("s1", [end]) == Appended(0, 1)
+def test_an_ended_study_takes_no_new_event_but_knows_the_old(running: Store, end: Event, state: StudyState) -> None:
+    running.append("s1", [end, report("t", 1)])
+    assert running.study("s1").state is state
+    assert kinds(running) == ["study_queued", "study_started", end.kind]
+    assert running.append("s1", [end]) == Appended(0, 1)
     with pytest.raises(Conflict, match=state.value) as refused:
-        store.append("s1", [report("t", 9)])
+        running.append("s1", [report("t", 9)])
     assert [(d.path, d.message) for d in refused.value.details] == [("state", state.value)]
 
 
@@ -136,35 +138,43 @@ def test_every_event_comes_back_as_it_was_written(store: Store, plain: dict[str,
         "trial_failed": {"trial": "t", "reason": "why"},
         "study_finished": {"reason": "r"},
         "study_failed": {"reason": "r"},
+        "study_retried": {"trials": ["t"], "wait_seconds": 2.0},
+        "study_extended": {"spec": plain, "version": 2, "trials": ["t"]},
     }
+    before = dict.fromkeys(("study_resumed", "study_retried", "study_extended"), StudyPaused(uid="paused"))
     for i, (kind, event) in enumerate(KINDS.items()):
         study = f"k{i}"
         store.create(study, plain, None)
+        if event is StudyQueued:
+            (logged,) = store.read(study, after=0)
+            assert logged.event == StudyQueued(uid="service:queued")
+            continue
+        store.append(study, [STARTED, before.get(kind, TrialStarted(uid="t", trial="other"))])
         written = event(uid="u", **said.get(kind, {}))
-        store.append(study, [written])
-        (logged,) = store.read(study, after=1)
-        assert (logged.seq, logged.event) == (2, written)
-        assert logged.public() == {"seq": 2, "at": logged.at, "kind": kind, **said.get(kind, {})}
+        assert store.append(study, [written]).accepted == 1
+        (logged,) = store.read(study, after=3)
+        assert (logged.seq, logged.event) == (4, written)
+        assert logged.public() == {"seq": 4, "at": logged.at, "kind": kind, **said.get(kind, {})}
         assert type(logged.event) is event
 
 
-def test_integers_stay_integers(store: Store) -> None:
-    store.append("s1", [report("t", 3, test_examples=360, accuracy=1.0)])
-    (logged,) = store.read("s1", after=1)
+def test_integers_stay_integers(running: Store) -> None:
+    running.append("s1", [report("t", 3, test_examples=360, accuracy=1.0)])
+    (logged,) = running.read("s1", after=2)
     assert isinstance(logged.event, Report)
     assert [type(value) for value in logged.event.metrics.values()] == [int, int, float]
 
 
-def test_counts_become_integers_whoever_sent_them(store: Store) -> None:
-    store.append("s1", [Report(uid="u", trial="t", metrics={"epoch": 3.0, "accuracy": 1.0, "robust_images": 2.5})])
-    (logged,) = store.read("s1", after=1)
+def test_counts_become_integers_whoever_sent_them(running: Store) -> None:
+    running.append("s1", [Report(uid="u", trial="t", metrics={"epoch": 3.0, "accuracy": 1.0, "robust_images": 2.5})])
+    (logged,) = running.read("s1", after=2)
     assert isinstance(logged.event, Report)
     assert [repr(value) for value in logged.event.metrics.values()] == ["3", "1.0", "2.5"], "what is no count stays"
 
 
-def test_non_finite_numbers_become_null(store: Store) -> None:
-    store.append("s1", [report("t", 1, loss=float("nan"), rate=float("inf"), low=float("-inf"))])
-    (logged,) = store.read("s1", after=1)
+def test_non_finite_numbers_become_null(running: Store) -> None:
+    running.append("s1", [report("t", 1, loss=float("nan"), rate=float("inf"), low=float("-inf"))])
+    (logged,) = running.read("s1", after=2)
     assert isinstance(logged.event, Report)
     assert logged.event.metrics == {"epoch": 1, "loss": None, "rate": None, "low": None}
 
@@ -178,55 +188,56 @@ def test_non_finite_numbers_become_null(store: Store) -> None:
         Report(uid="u", trial="t", metrics={}, log=["x" * 501]),
     ],
 )
-def test_what_breaks_the_contract_is_not_written(store: Store, event: Event) -> None:
+def test_what_breaks_the_contract_is_not_written(running: Store, event: Event) -> None:
     with pytest.raises(ValidationError):
-        store.append("s1", [event])
-    assert kinds(store) == ["study_queued"]
+        running.append("s1", [event])
+    assert kinds(running) == ["study_queued", "study_started"]
 
 
-def test_events_are_read_after_a_number_and_so_many(store: Store) -> None:
-    store.append("s1", [report("t", i) for i in range(5)])
-    assert [logged.seq for logged in store.read("s1", after=2, limit=3)] == [3, 4, 5]
-    assert list(store.read("s1", after=6)) == [] and list(store.read("other", after=0)) == []
+def test_events_are_read_after_a_number_and_so_many(running: Store) -> None:
+    running.append("s1", [report("t", i) for i in range(5)])
+    assert [logged.seq for logged in running.read("s1", after=3, limit=3)] == [4, 5, 6]
+    assert list(running.read("s1", after=7)) == [] and list(running.read("other", after=0)) == []
 
 
-def test_the_log_survives_the_process(store: Store, opened: Opened) -> None:
-    store.append("s1", [report("t", 1)])
-    store.close()
+def test_the_log_survives_the_process(running: Store, opened: Opened) -> None:
+    running.append("s1", [report("t", 1)])
+    running.close()
     again = opened()
     again.append("s1", [report("t", 2)])
-    assert [logged.seq for logged in again.read("s1", after=0)] == [1, 2, 3]
+    assert [logged.seq for logged in again.read("s1", after=0)] == [1, 2, 3, 4]
     assert again.study("s1").spec["name"] == "small"
 
 
-def test_a_resend_is_known_before_its_state_is_asked_about(store: Store) -> None:
+def test_a_resend_is_known_before_its_state_is_asked_about(running: Store) -> None:
     """The driver whose answer was lost sends again; that the study has moved on is no reason to refuse it."""
     batch = [report("t", 1), report("t", 2)]
-    store.append("s1", batch)
-    assert store.append("s1", batch, lambda state: "never") == Appended(0, 2)
+    running.append("s1", batch)
+    assert running.append("s1", batch, lambda state: "never") == Appended(0, 2)
     with pytest.raises(Conflict, match="never") as refused:
-        store.append("s1", [*batch, report("t", 3)], lambda state: "never")
-    assert [(d.path, d.message) for d in refused.value.details] == [("state", "queued")]
-    assert len(kinds(store)) == 3
+        running.append("s1", [*batch, report("t", 3)], lambda state: "never")
+    assert [(d.path, d.message) for d in refused.value.details] == [("state", "running")]
+    assert len(kinds(running)) == 4
 
 
-def test_uids_belong_to_their_study(store: Store, plain: dict[str, Any]) -> None:
-    store.create("s2", plain, None)
-    store.append("s1", [report("t", 1, accuracy=0.1)])
-    assert store.append("s2", [report("t", 1, accuracy=0.2)]) == Appended(1, 0)
-    assert [logged.seq for logged in store.read("s2", after=0)] == [1, 2]
+def test_uids_belong_to_their_study(running: Store, plain: dict[str, Any]) -> None:
+    running.create("s2", plain, None)
+    running.append("s2", [STARTED])
+    running.append("s1", [report("t", 1, accuracy=0.1)])
+    assert running.append("s2", [report("t", 1, accuracy=0.2)]) == Appended(1, 0)
+    assert [logged.seq for logged in running.read("s2", after=0)] == [1, 2, 3]
 
 
-def test_a_long_log_is_read_whole_and_in_order(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_is_read_whole_and_in_order(running: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.store.sql.READ_AT_ONCE", 2)
-    store.append("s1", [report("t", i) for i in range(6)])
-    assert [logged.seq for logged in store.read("s1", after=0)] == [1, 2, 3, 4, 5, 6, 7]
-    assert [logged.seq for logged in store.read("s1", after=1, limit=5)] == [2, 3, 4, 5, 6]
+    running.append("s1", [report("t", i) for i in range(6)])
+    assert [logged.seq for logged in running.read("s1", after=0)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [logged.seq for logged in running.read("s1", after=1, limit=5)] == [2, 3, 4, 5, 6]
 
 
 def test_sqlite_survives_a_crash_waits_for_other_writers_and_keeps_logs_with_their_studies(tmp_path: Path) -> None:
     store = SqlStore(tmp_path / "new" / "home")
     pragmas = {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 30_000}
-    with store._engine.connect() as connection:
+    with store._database.engine.connect() as connection:
         assert {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas} == pragmas
     store.close()

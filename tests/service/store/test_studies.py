@@ -12,7 +12,7 @@ import pytest
 from service.contract.wire.errors import Conflict, NotFound
 from service.contract.wire.events import KINDS, Event, StudyCancelled, StudyEvent, StudyStarted, StudyState
 from service.store.protocol import Store
-from tests.service.store.conftest import kinds, report
+from tests.service.store.conftest import STARTED, kinds, report
 
 
 def test_an_idempotency_key_makes_one_study(store: Store, plain: dict[str, Any]) -> None:
@@ -39,8 +39,8 @@ def test_studies_are_listed_newest_first_page_by_page(store: Store, plain: dict[
 
 def test_the_last_number_of_many_logs_is_one_question(store: Store, plain: dict[str, Any]) -> None:
     store.create("s2", plain, None)
-    store.append("s2", [report("t", 1), report("t", 2)])
-    assert store.last_seqs(["s1", "s2", "gone"]) == {"s1": 1, "s2": 3}
+    store.append("s2", [STARTED, report("t", 1), report("t", 2)])
+    assert store.last_seqs(["s1", "s2", "gone"]) == {"s1": 1, "s2": 4}
     assert store.last_seqs([]) == {}
 
 
@@ -61,10 +61,12 @@ def test_listeners_hear_of_what_changed_and_of_nothing_else(store: Store, plain:
     store.listeners.append(lambda study: heard.append((study, len(list(store.read(study, after=0))))))
     store.create("s2", plain, "key")
     store.create("s3", plain, "key")
+    store.append("s2", [STARTED, report("t", 1)])
     store.append("s2", [report("t", 1)])
-    store.append("s2", [report("t", 1)])
+    store.append("s2", [report("t", 0)])
+    store.append("s2", [StudyCancelled(uid="end")])
     store.delete("s2")
-    assert heard == [("s2", 1), ("s2", 2), ("s2", 0)], "after the commit: what is heard of can be read"
+    assert heard == [("s2", 1), ("s2", 3), ("s2", 4), ("s2", 0)], "after the commit: what is heard of can be read"
 
 
 def test_the_state_of_one_study_is_not_that_of_another(store: Store, plain: dict[str, Any]) -> None:
@@ -79,16 +81,16 @@ def test_whatever_does_not_run_can_be_deleted_and_the_others_stay(
     store: Store, plain: dict[str, Any], state: StudyState
 ) -> None:
     store.create("s2", plain, None)
-    store.append("s2", [report("t", 1)])
+    store.append("s2", [STARTED, report("t", 1)])
     ends: dict[StudyState, Callable[..., Event]] = {
         kind.leads_to: kind for kind in KINDS.values() if issubclass(kind, StudyEvent)
     }
     if state is not StudyState.QUEUED:
         reason = {"reason": "r"} if state is StudyState.FAILED else {}
-        store.append("s1", [ends[state](uid="to", **reason)])
+        store.append("s1", [STARTED, ends[state](uid="to", **reason)])
     store.delete("s1")
     assert [row.id for row in store.list_studies(None, 9, None)] == ["s2"]
-    assert kinds(store) == [] and kinds(store, "s2") == ["study_queued", "report"]
+    assert kinds(store) == [] and kinds(store, "s2") == ["study_queued", "study_started", "report"]
 
 
 def test_a_running_study_says_that_it_cannot_be_deleted_yet(store: Store) -> None:
@@ -136,11 +138,3 @@ def test_a_row_is_what_was_submitted(store: Store, plain: dict[str, Any]) -> Non
 
 def test_a_store_that_can_be_read_says_so(store: Store) -> None:
     store.check()
-
-
-def test_a_spec_stored_before_splits_could_be_asked_for_is_read_as_it_was_meant(store: Store) -> None:
-    store.create("old", {"name": "old", "data": {"name": "gaussian"}}, None)
-    assert store.study("old").spec["data"] == {"name": "gaussian", "validation_fraction": 0.0, "draw": "shared"}
-    new = {"name": "new", "data": {"name": "digits", "validation_fraction": 0.2, "draw": "per-seed"}}
-    store.create("new", new, None)
-    assert store.study("new").spec == new

@@ -104,8 +104,11 @@ def states(store: CountingStore, most: int = 100) -> tuple[Views, Summaries[tupl
     def made(view: View) -> tuple[str, int]:
         return view.state.value, view.seq
 
+    def unreadable(row: StudyRow, why: str) -> tuple[str, int]:
+        return f"unreadable: {why}", 0
+
     views = Views(store, most=2)
-    return views, Summaries(store, views, made, most)
+    return views, Summaries(store, views, made, unreadable, most)
 
 
 def test_a_poll_without_new_events_folds_nothing_and_touches_no_view(store: CountingStore) -> None:

@@ -30,9 +30,10 @@ from tests.service.studies import MIB, bottleneck_of, event, play, tell
 
 @pytest.fixture
 def store(tmp_path: Path, spec: dict[str, Any]) -> Iterator[SqlStore]:
-    """Holds one study, s1."""
+    """Holds one study, s1, which runs."""
     store = SqlStore(tmp_path)
     store.create("s1", check_study(spec).model_dump(by_alias=True, mode="json"), None)
+    store.append("s1", [StudyStarted(uid="first")])
     yield store
     store.close()
 
@@ -78,7 +79,7 @@ def test_a_driver_started_again_finds_its_unfinished_trials_planned(store: SqlSt
     with views.read("s1") as view:
         assert view.trials[first].state is TrialState.PLANNED
         assert view.trials[second].state is TrialState.FINISHED
-        assert (view.job, view.attempt, view.fruitless) == ("s1-2", 2, 1)
+        assert (view.job, view.attempt, view.fruitless) == ("s1-2", 3, 1)
 
 
 def test_a_code_that_carries_nothing_is_called_collapsed(store: SqlStore) -> None:
@@ -135,13 +136,13 @@ def test_a_study_is_as_old_as_its_first_start_and_ends_with_its_last_event(store
     store.append("s1", [StudyStarted(uid="1", job="s1", reason=None)])
     store.append("s1", [StudyStarted(uid="2", job="s1-2", reason="started again: its driver ended")])
     with views.read("s1") as view:
-        first, second = list(store.read("s1", after=1))
+        first, second = list(store.read("s1", after=1))[0::2]
         assert (view.started_at, view.ended_at, view.reason) == (first.at, None, "started again: its driver ended")
-        assert (view.attempt, view.fruitless) == (2, 2)
+        assert (view.attempt, view.fruitless) == (3, 3)
     store.append("s1", [StudyFinished(uid="3", reason="the time was up")])
     with views.read("s1") as view:
         assert (view.started_at, view.reason) == (first.at, "the time was up") and view.ended_at is not None
-        assert second.seq == 3
+        assert second.seq == 4
 
 
 def test_a_study_started_again_later_is_as_old_as_its_first_start() -> None:
@@ -154,25 +155,61 @@ def test_a_study_started_again_later_is_as_old_as_its_first_start() -> None:
     assert (view.started_at, view.ended_at, view.reason) == ("2026-01-01T00:00:01Z", "2026-01-01T06:00:00Z", "gave up")
 
 
-def test_a_paused_study_goes_on_with_the_same_driver() -> None:
+def test_a_paused_study_has_nothing_running_and_goes_on_where_it_was() -> None:
+    view = bottleneck_of(MIB)
+    trial = next(iter(view.trials))
+    tell(view, event("study_started", job="s1"))
+    tell(view, event("trial_started", trial=trial), at="2026-01-01T00:00:01Z")
+    tell(view, event("study_paused"))
+    assert (view.state, view.ended_at, view.trials[trial].state) == (StudyState.PAUSED, None, TrialState.PLANNED)
+    tell(view, event("report", trial=trial, metrics={"epoch": 3}))
+    assert view.trials[trial].state is TrialState.PLANNED, "the last word of a cohort that leaves"
+    tell(view, event("study_resumed"))
+    assert (view.state, view.job, view.attempt, view.fruitless) == (StudyState.RUNNING, "s1", 1, 0)
+    assert view.waiting and view.trials[trial].state is TrialState.PLANNED
+    tell(view, event("study_started", job="s1-2", excused=True))
+    tell(view, event("trial_started", trial=trial, epoch=3), at="2026-01-01T09:00:00Z")
+    assert (view.waiting, view.fruitless, view.trials[trial].state) == (False, 0, TrialState.RUNNING)
+    assert view.trials[trial].started_at == "2026-01-01T00:00:01Z", "it goes on, it does not begin"
+
+
+def test_a_failed_study_that_is_resumed_has_not_ended_and_its_stopped_trials_are_planned() -> None:
     view = bottleneck_of(MIB)
     trial = next(iter(view.trials))
     tell(view, event("study_started", job="s1"))
     tell(view, event("trial_started", trial=trial))
-    tell(view, event("study_paused"))
-    assert (view.state, view.ended_at, view.trials[trial].state) == (StudyState.PAUSED, None, TrialState.RUNNING)
+    tell(view, event("study_failed", reason="gave up"))
+    assert view.trials[trial].state is TrialState.STOPPED
     tell(view, event("study_resumed"))
-    assert (view.state, view.job, view.attempt, view.fruitless) == (StudyState.RUNNING, "s1", 1, 1)
-    assert view.trials[trial].state is TrialState.RUNNING
+    assert (view.state, view.ended_at, view.reason, view.waiting) == (StudyState.RUNNING, None, None, True)
+    assert (view.trials[trial].state, view.trials[trial].reason) == (TrialState.PLANNED, None)
 
 
-def test_only_a_finished_trial_is_the_fruit_of_a_start() -> None:
+def test_a_start_after_a_restart_of_ours_is_no_attempt_of_the_study() -> None:
+    view = bottleneck_of(MIB)
+    tell(view, event("study_started", job="s1"))
+    for i in range(5):
+        tell(view, event("study_started", job=f"s1-{i}", excused=True))
+    assert (view.fruitless, view.attempt) == (1, 6)
+
+
+def test_a_new_report_is_the_fruit_of_a_start() -> None:
+    view = bottleneck_of(MIB)
+    trial = next(iter(view.trials))
+    for job in ("s1", "s1-2"):
+        tell(view, event("study_started", job=job))
+    assert view.fruitless == 2
+    tell(view, event("report", trial=trial, metrics={"epoch": 1}))
+    assert view.fruitless == 0
+
+
+def test_only_a_report_or_a_finished_trial_is_the_fruit_of_a_start() -> None:
     view = bottleneck_of(MIB)
     failed, done = view.trials
     tell(view, event("study_started", job="s1"))
-    play(view, failed, [{}], end="trial_failed")
+    play(view, failed, [], end="trial_failed")
     assert view.fruitless == 1
-    play(view, done, [{}])
+    play(view, done, [])
     assert view.fruitless == 0
     tell(view, event("study_started", job="s1-2"))
     assert (view.fruitless, view.attempt) == (1, 2)

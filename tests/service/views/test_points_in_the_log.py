@@ -11,7 +11,7 @@ from service.contract.study.parsing import check_study
 from service.contract.wire.events import Curve, Event, Report, StudyCancelled, StudyStarted, TrialFinished, TrialStarted
 from service.store.sql import SqlStore
 from service.views.cache import Views
-from tests.service.studies import ALL_BETAS, curve
+from tests.service.studies import ALL_BETAS, bottleneck_of, curve, event, play_curves, tell
 
 STUDY = "s1"
 FIRST, LAST = (curve((1e-4, 9.0 - i, 3.0), (1e-2, 4.0, 2.0 + i), (1.0, None, 1.0)) for i in range(2))
@@ -61,3 +61,19 @@ def test_a_driver_that_was_killed_and_trains_again_leaves_the_points_as_they_wer
 def test_a_cancelled_study_keeps_the_curve_that_was_measured(store: SqlStore) -> None:
     store.append(STUDY, [StudyStarted(uid="one"), *trained(trial_of(store))[:4], StudyCancelled(uid="end")])
     assert kept(store) == (FIRST, [1], 3)
+
+
+def test_a_trial_that_trains_on_after_its_end_keeps_its_points_and_ends_once() -> None:
+    """More epochs, as the fold sees them: it starts again, and its last curve is that of the longer training."""
+    view = bottleneck_of(ALL_BETAS, seeds=(0,))
+    (own, trial), *_ = view.trials.items()
+    play_curves(view, own, FIRST, LAST)
+    tell(view, event("study_started"))
+    tell(view, event("trial_started", trial=own))
+    assert trial.points == LAST, "until it brings another"
+    longer = curve((1e-4, 7.0, 3.1), (1e-2, 3.0, 3.0), (1.0, 0.5, 1.0))
+    tell(view, event("report", trial=own, metrics={"epoch": 3, "seconds": 5.0}, points=longer))
+    tell(view, event("report", trial=own, metrics={"epoch": 4, "seconds": 6.0}))
+    tell(view, event("trial_finished", trial=own))
+    assert trial.points == longer and trial.curves == {0: FIRST, 1: LAST, 2: longer} and len(trial.reports) == 4
+    assert view.ended == [own], "its cost is counted once"

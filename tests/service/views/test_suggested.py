@@ -38,6 +38,7 @@ def tuned(spec: dict[str, Any]) -> dict[str, Any]:
 def store(tmp_path: Path, tuned: dict[str, Any]) -> Iterator[SqlStore]:
     store = SqlStore(tmp_path)
     store.create("s1", check_study(tuned).model_dump(by_alias=True, mode="json"), None)
+    store.append("s1", [StudyStarted(uid="first")])
     yield store
     store.close()
 
@@ -79,6 +80,8 @@ def test_a_drivers_suggestion_reaches_the_trials_answer(service: Running, tuned:
     study = service.post("/api/studies", json=tuned).json()["id"]
     trial = service.get(f"/api/studies/{study}/trials").json()["trials"][0]
     assert "weighting.beta" not in trial["config"]
+    started = {"events": [{"uid": "first", "kind": "study_started"}]}
+    assert service.post(f"/api/studies/{study}/reports", json=started).is_success
     reporter = Reporter(StudyClient(service.url, None, study))
     reporter.trial_started(trial["id"], "host", SUGGESTED)
     assert reporter.close(10)

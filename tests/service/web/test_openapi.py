@@ -29,7 +29,9 @@ MAPS = {
     "ComparedArm.best": "by metric",
     "ComparedArm.matched": "by metric",
     "ComparedArm.optimism": "by metric",
+    "ComparedPair.matched_p_adjusted": "by metric",
     "ComparedArm.amounts_to": "by setting",
+    "ComparedArm.amounts_to_over_seeds": "by setting",
     "ComparisonAnswer.lights": "by metric",
     "AgainstExactFront.matched": "by metric",
     "AgainstSingleTasks.by_metric": "by metric",
@@ -42,11 +44,21 @@ MAPS = {
     "HypervolumeOverSeeds.by_seed": "by seed",
     "CurvePoint.where": "β, or by task",
     "CurvePoint.metrics": "by metric",
+    "CurvePlace.where": "β, or by task",
+    "CurvePlace.metrics": "by metric",
+    "ConstantSetting.where": "β, or by task",
+    "ConstantSetting.config": "by setting",
+    "ConstantSetting.metrics": "by metric",
+    "DrawnCurve.config": "by setting",
+    "CurveAtBeta.differences": "by metric",
+    "VerifiedCurve.differences": "by metric",
+    "VerifiedCurve.matched": "by metric",
     "FrontPoint.where": "β, or by task",
     "FigureAnswer.data": "Plotly's traces",
     "FigureAnswer.layout": "Plotly's layout",
     "RefusedStudy.spec": "as it was written",
     "TrialAnswer.artifacts": "by file",
+    "CohortState.members": "by trial, then by setting",
     **{
         f"{trial}.{field}": "by metric or setting"
         for trial in ("TrialRow", "TrialWithReports", "TrialAnswer")
@@ -155,11 +167,12 @@ def test_every_error_has_the_one_shape_and_stands_where_it_can_happen(label: str
         )
         assert answer["description"]
     takes_body, takes_ids = "requestBody" in operation, "{" in label
-    assert ("401" in errors) == ("/api/" in label)
+    guarded = "/api/" in label or "/metrics" in label
+    assert ("401" in errors) == guarded
     assert ("404" in errors) == takes_ids
     assert ("413" in errors) == takes_body
     assert ("422" in errors) == (takes_body or takes_ids or "parameters" in operation)
-    assert ("503" in errors) == ("/api/" in label or "readyz" in label)
+    assert ("503" in errors) == (guarded or "readyz" in label)
 
 
 def test_what_a_state_can_refuse_is_documented() -> None:
@@ -168,6 +181,11 @@ def test_what_a_state_can_refuse_is_documented() -> None:
     assert refused == {
         "POST /api/studies",
         f"POST {study}/cancel",
+        f"POST {study}/pause",
+        f"POST {study}/retry",
+        f"POST {study}/extend",
+        f"POST {study}/resume",
+        f"PUT {study}/cohorts/{{key}}/state",
         f"POST {study}/reports",
         f"DELETE {study}",
         f"PUT {study}/trials/{{trial_id}}/artifacts/{{name}}",
@@ -187,8 +205,10 @@ def test_what_is_no_json_says_what_it_is() -> None:
     study = "GET /api/studies/{study_id}"
     assert {label: kind for label, kind in kinds.items() if kind != {"application/json"}} == {
         f"{study}/events": {"text/event-stream"},
+        "GET /metrics": {"text/plain"},
         f"{study}/export": {"text/csv", "text/x-tex", "application/vnd.apache.parquet", "application/json"},
         f"{study}/report": {"text/html"},
+        f"{study}/cohorts/{{key}}/state": {"application/octet-stream"},
         f"{study}/trials/{{trial_id}}/artifacts/{{name}}": {"application/octet-stream", "application/json"},
         f"{study}/trials/{{trial_id}}/checkpoint": {"application/octet-stream"},
     }
@@ -205,6 +225,9 @@ def test_every_body_is_documented() -> None:
     assert bodies == {
         "POST /api/studies": study,
         "POST /api/studies/check": study,
+        "POST /api/studies/{study_id}/extend": {"application/json": {"$ref": "#/components/schemas/Extension"}},
         "POST /api/studies/{study_id}/reports": {"application/json": {"$ref": "#/components/schemas/Reports"}},
+        "POST /api/tokens": {"application/json": {"$ref": "#/components/schemas/NewToken"}},
+        "PUT /api/studies/{study_id}/cohorts/{key}/state": file,
         "PUT /api/studies/{study_id}/trials/{trial_id}/artifacts/{name}": file,
     }

@@ -123,6 +123,7 @@ def test_an_event_that_comes_while_the_log_is_read_is_sent_at_once(
 def test_the_end_that_comes_between_two_looks_is_sent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing new in the log, and the study has ended: both are true only when the log is looked at once more."""
     study = bench.submit()
+    say(bench, study, "go", "study_started")
     plain, seen = bench.parts.store.study, list[str]()
 
     def look(study_id: str) -> Any:
@@ -132,10 +133,10 @@ def test_the_end_that_comes_between_two_looks_is_sent(bench: Bench, monkeypatch:
         return plain(study_id)
 
     async def test() -> None:
-        following = follow(bench, study, after=1)
+        following = follow(bench, study, after=2)
         assert await piece(following) == HELLO
         monkeypatch.setattr(bench.parts.store, "study", look)
-        assert [seqs(each) for each in await rest(following)] == [[2]]
+        assert [seqs(each) for each in await rest(following)] == [[3]]
 
     play(bench, test)
 
@@ -253,7 +254,7 @@ def test_words_of_users_travel_as_they_are(bench: Bench) -> None:
     study = bench.submit(arms=[{"name": "β", "weighting": {"name": "mib"}}])
     trial = bench.trials(study)[0]
     bench.report(study, {"uid": "a", "kind": "trial_failed", "trial": trial, "reason": "two\nlines"})
-    (logged,) = bench.parts.store.read(study, after=1)
+    (logged,) = bench.parts.store.read(study, after=2)
     first, second, data = as_sse(logged).rstrip("\n").split("\n")
-    assert (first, second) == ("id: 2", "event: trial_failed")
-    assert data.startswith('data: {"seq": 2, ') and '"arm": "β"' in data and r'"reason": "two\nlines"' in data
+    assert (first, second) == ("id: 3", "event: trial_failed")
+    assert data.startswith('data: {"seq": 3, ') and '"arm": "β"' in data and r'"reason": "two\nlines"' in data

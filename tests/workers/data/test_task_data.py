@@ -319,7 +319,7 @@ def test_the_domain_left_out_is_the_test_split_and_the_others_are_tasks(tmp_path
 
 def test_without_a_domain_left_out_every_domain_gives_its_share(tmp_path: Path) -> None:
     root = stand_ins.put_domains(tmp_path / "pacs")
-    data = load(ImageFolder(path=str(root), size=8, test_fraction=0.2, validation_fraction=0.25), tmp_path / "kept")
+    data = load(ImageFolder(path=str(root), size=8, test_fraction=0.2, validation_fraction=0.25), tmp_path)
     assert len(data.tasks) == 3 and data.domain is not None and data.domain.bincount().tolist() == [12, 12, 12]
     brightness = data.x_test[:].amax(1).mul(255).round()
     assert brightness.unique(return_counts=True)[1].tolist() == [4, 4, 4]
@@ -420,12 +420,19 @@ def test_a_folder_of_texts_keeps_its_own_splits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "words"),
-    [(b"a,b\n1,2\n", "columns text and label, got a, b"), (b"", "got no row"), (b"text,label\n\xff,1\n", "UTF-8")],
+    [
+        (b"secret,b\n1,2\n", "columns text and label"),
+        (b"", "and a row"),
+        (b"text,label\n\xffsecret,1\n", "UTF-8"),
+        (b'text,label\n"secret', "is not a CSV file"),
+        (b"\x1f\x8bsecret", "is not a CSV file"),
+    ],
 )
 def test_other_files_are_no_texts(tmp_path: Path, raw: bytes, words: str) -> None:
     (tmp_path / "t.csv").write_bytes(raw)
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises(InvalidInput, match=words) as error:
         load(Text(path="t.csv"), tmp_path)
+    assert "secret" not in str(error.value), "what is in a file is never told"
     with pytest.raises(NotFound, match="must be a CSV file or a folder"):
         load(Text(path="elsewhere.csv"), tmp_path)
 

@@ -15,9 +15,9 @@ from service.contract.metrics.estimators import ESTIMATOR_NAMES
 from service.contract.wording.lights import light_of
 from workers.measures import calibration
 from workers.measures.calibration import MARGINAL, Rung, Shape, calibrated, ladder, levels_of, nearest, shapes_of
-from workers.measures.coding import Code
 from workers.measures.estimators import ESTIMATORS
 from workers.measures.estimators.samples.codes import Codes
+from workers.models.components.code import Code
 from workers.problems.rates import kl_to_prior
 
 DIGITS = Shape(MARGINAL, 359, 16, 16, 1150)

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
 
 from workers.measures import marginal
-from workers.measures.coding import Code
 from workers.measures.estimators import pairwise
 from workers.measures.marginal import Marginal
+from workers.models.components.code import Code
 from workers.problems.rates import kl_to_prior
 
 CLASSES, LATENT = 4, 3

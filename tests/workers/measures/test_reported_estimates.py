@@ -17,10 +17,10 @@ from tests.workers.parts import part_of
 from workers import data as datasets
 from workers.data.random_streams import Seeds, generator
 from workers.measures import estimators
-from workers.measures.coding import Code
 from workers.measures.estimators import pairwise
 from workers.measures.information import ROWS
 from workers.measures.latent_map import latent_maps
+from workers.models.components.code import Code
 from workers.training.loop import Cohort
 
 CPU = torch.device("cpu")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ from workers.on_ray.cluster import connected
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import REPORT, members_of, train_cohort
 from workers.planning.past import Past
+from workers.planning.work import Work
 
 GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3, 0.4]}}}
 TUNED = {
@@ -35,11 +37,13 @@ REACHED = {"validation_i_xz_bits": 9.0, "validation_i_zy_bits": 3.0}
 class Reporter:
     """Keeps the ends of trials."""
 
+    token = None
+
     def __init__(self) -> None:
-        self.ended = threading.Event()
+        self.ended, self.paused = threading.Event(), threading.Event()
         self.finished: list[str] = []
 
-    def trial_finished(self, trial: str, lines: Any) -> None:
+    def trial_finished(self, trial: str, lines: Any, missing: str | None) -> None:
         self.finished.append(trial)
 
     def report(self, *said: Any) -> None:
@@ -101,8 +105,10 @@ def run(
     reporter: Any = Reporter()
     if over:
         reporter.ended.set()
-    reason = driver.run("s1", checked, expand(checked)[skip:], past or {}, reporter, deadline, Path("/scratch"))
-    return reason, reporter.finished
+    work = Work(checked, expand(checked)[skip:], dict(past or {}), deadline, Counter(), [], {}, {}, frozenset())
+    outcome = driver.run("s1", work, reporter, Path("/scratch"))
+    assert not outcome.paused
+    return outcome.reason, reporter.finished
 
 
 def test_every_trial_of_grids_and_searches_is_trained_once(tune: Tune) -> None:

@@ -30,8 +30,8 @@ class Events:
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
 
-    def trial_started(self, trial: str, host: str | None, config: Any) -> None:
-        self.told.append(("started", trial, host, config))
+    def trial_started(self, trial: str, host: str | None, config: Any, epoch: int | None) -> None:
+        self.told.append(("started", trial, host, config, *(() if epoch is None else (epoch,))))
 
     def report(
         self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str], points: Curve | None = None
@@ -40,8 +40,8 @@ class Events:
         if points:
             self.told.append(("points", trial, points))
 
-    def trial_finished(self, trial: str, lines: Sequence[str]) -> None:
-        self.told.append(("finished", trial, list(lines)))
+    def trial_finished(self, trial: str, lines: Sequence[str], missing: str | None) -> None:
+        self.told.append(("finished", trial, list(lines), *([missing] if missing else [])))
 
     def trial_failed(self, trial: str, reason: str, lines: Sequence[str]) -> None:
         self.told.append(("failed", trial, reason, list(lines)))
@@ -58,8 +58,9 @@ class Told:
             ["a", "b", "c"],
             self.events,  # type: ignore[arg-type]
             lambda trial, metrics: self.ended.append((trial, metrics)),
-            self.said_all.append,
+            {"c": 7},
         )
+        self.recorder.said_all = self.said_all.append
 
 
 @pytest.fixture
@@ -130,6 +131,12 @@ def test_a_trial_that_fails_after_good_reports_is_told_to_its_search_as_failed(t
     assert told.ended == [("a", None), ("b", None)]
 
 
+def test_a_finished_trial_says_what_is_missing_of_it(told: Told) -> None:
+    final = EpochReport(epoch=1, metrics={"a": {}, "b": {}}, failures={}, missing={"a": "refused"}, final=True)
+    told.recorder.record(["a", "b"], final)
+    assert told.events.told[2:] == [("finished", "a", [], "refused"), ("finished", "b", [])]
+
+
 def test_a_cohort_goes_on_until_its_report_is_final(told: Told) -> None:
     told.recorder.record(["a", "b"], report(1, a={}, b={}))
     assert told.recorder.open == {"a", "b", "c"} and told.ended == []
@@ -167,6 +174,40 @@ def test_a_cohort_whose_process_said_nothing_about_itself_starts_without_a_machi
     assert [event[:3] for event in told.events.told] == [("started", "a", None), ("started", "b", None)]
 
 
+def begins(told: Told, members: str, epoch: int) -> list[Any]:
+    """What is told of a process of this cohort that starts, and says after which epoch."""
+    before = len(told.events.told)
+    trial = SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", last_result={})
+    told.recorder.on_trial_start(1, [], trial)  # type: ignore[arg-type]
+    said = EpochReport(epoch=epoch, metrics={}, failures={}, final=False, begins=True)
+    told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})  # type: ignore[arg-type]
+    return [(event[0], event[1], *event[4:]) for event in told.events.told[before:]]
+
+
+def test_a_first_start_is_told_once_and_without_an_epoch(told: Told) -> None:
+    assert begins(told, '{"a": {}, "b": {}}', 0) == [("started", "a"), ("started", "b")]
+
+
+def test_a_trial_of_an_earlier_driver_is_told_to_go_on_where_it_was_saved(told: Told) -> None:
+    assert begins(told, '{"c": {}}', 7) == [("started", "c", 7)]
+
+
+def test_a_trial_whose_state_was_not_what_was_expected_says_where_it_starts(told: Told) -> None:
+    assert begins(told, '{"c": {}}', 0) == [("started", "c", 7), ("started", "c", 0)]
+
+
+def test_a_process_that_died_and_starts_again_says_where_it_goes_on(told: Told) -> None:
+    begins(told, '{"a": {}}', 0)
+    assert begins(told, '{"a": {}}', 5) == [("started", "a", 5)]
+    assert begins(told, '{"a": {}}', 5) == [("started", "a", 5)], "once more, and nothing was saved in between"
+
+
+def test_a_cohort_that_leaves_ends_no_trial_and_closes_the_study_for_others(told: Told) -> None:
+    leaving = EpochReport(epoch=0, metrics={}, failures={}, final=False, leaves=True).model_dump_json()
+    told.recorder.on_trial_result(1, [], cohort(), {REPORT: leaving})
+    assert told.recorder.paused and told.events.told == [] and told.recorder.open == {"a", "b", "c"}
+
+
 def test_a_process_that_died_without_a_traceback_fails_its_members_all_the_same(told: Told) -> None:
     told.recorder.on_trial_error(1, [], cohort())
     assert [event[2] for event in told.events.told] == ["tried 3 times: the worker process died"] * 2
@@ -202,7 +243,7 @@ def test_a_callback_never_raises_into_tune(told: Told, caplog: pytest.LogCapture
 def test_tune_may_save_the_run_whose_reporter_cannot_be_saved() -> None:
     lock: Any = threading.Lock()
     searcher = CohortSearcher(Supply([], [], 1, None), 1, {"a": lock})
-    for own in (Recorder(["a"], lock, lock, lock), driver._Until(None, lock), searcher):
+    for own in (Recorder(["a"], lock, lock), driver._Until(None, lock), searcher):
         pickle.dumps(own)
 
 

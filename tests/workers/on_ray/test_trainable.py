@@ -6,11 +6,13 @@ import functools
 import itertools
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 import torch
+from pydantic import SecretStr
 
 from service.contract.methods.data import Digits
 from service.contract.methods.weightings import Fixed
@@ -19,7 +21,7 @@ from service.contract.study.parsing import check_study
 from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import InvalidInput
-from tests.workers.sending.service_stand_in import Answer, StandIn
+from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers.on_ray import trainable
 from workers.on_ray.trainable import MEMBERS, REPORT, report_of, train_cohort
 from workers.planning.plan import Plan
@@ -40,9 +42,10 @@ class Played:
         self.does: Callable[[], Iterator[EpochReport]] = lambda: iter(())
 
     def train(
-        self, members: Sequence[PlannedTrial], data: Any, evaluation: Any, device: torch.device, at_end: Any = None
+        self, members: Sequence[PlannedTrial], data: Any, evaluation: Any, device: torch.device, **hooks: Any
     ) -> Iterator[EpochReport]:
-        self.members, self.device, self.at_end = list(members), device, at_end
+        self.members, self.device, self.at_end = list(members), device, hooks["at_end"]
+        self.begun, self.between = hooks["begun"], hooks["between"]
         return self.does()
 
 
@@ -63,6 +66,13 @@ def plan_of(*trials: PlannedTrial, cpus: float = 1, evaluation: Evaluation = KEE
 
 def run(plan: Plan, **suggested: dict[str, Any]) -> None:
     train_cohort({MEMBERS: json.dumps({trial: suggested.get(trial, {}) for trial in plan.trials})}, plan)
+
+
+def nothing_saved(request: Request) -> Answer:
+    """A service that takes what is sent."""
+    if request.path.endswith("/s1/state"):
+        return Answer(200, '{"state": "running"}')
+    return Answer(404 if request.method == "GET" else 204)
 
 
 def epoch(number: int, final: bool = False) -> EpochReport:
@@ -166,19 +176,18 @@ def test_a_report_travels_as_one_text_that_says_all(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("url", "evaluation", "kept"),
     [
-        ("http://service", {}, True),
-        ("http://service", {"checkpoints": False, "latent_map": {}}, True),
-        ("http://service", {"checkpoints": False}, False),
-        ("", {}, False),
-        (None, {}, False),
+        (True, {}, True),
+        (True, {"checkpoints": False, "latent_map": {}}, True),
+        (True, {"checkpoints": False}, False),
+        (False, {}, False),
     ],
 )
 def test_files_are_kept_where_a_service_is_known_and_the_study_wants_some(
-    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, url: str | None, evaluation: Any, kept: bool
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, url: bool, evaluation: Any, kept: bool
 ) -> None:
-    if url is not None:
-        monkeypatch.setenv("PARETOSCOPE_URL", url)
-    run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), evaluation=Evaluation.model_validate(evaluation)))
+    with StandIn(nothing_saved).serving() as service:
+        monkeypatch.setenv("PARETOSCOPE_URL", service.url if url else "")
+        run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), evaluation=Evaluation.model_validate(evaluation)))
     assert (played.at_end is not None) == kept
 
 
@@ -187,17 +196,89 @@ def test_files_go_to_the_study_with_the_token_of_the_service(
 ) -> None:
     def sending() -> Iterator[EpochReport]:
         assert isinstance(played.at_end, functools.partial) and played.at_end.func is keep
-        assert played.at_end.keywords["plan"] is plan
-        assert played.at_end.keywords["uploads"].put("a", "checkpoint.safetensors", b"weights")
+        assert played.at_end.keywords["plan"].trials is plan.trials
+        assert played.at_end.keywords["uploads"].put("a", "checkpoint.safetensors", b"weights") is None
         yield epoch(1, final=True)
 
     played.does = sending
     plan = plan_of(cohorts.trial("a", Fixed(beta=0.1)), evaluation=Evaluation())
-    with StandIn(lambda request: Answer(200)).serving() as service:
+    with StandIn(nothing_saved).serving() as service:
         monkeypatch.setenv("PARETOSCOPE_URL", service.url)
-        monkeypatch.setenv("PARETOSCOPE_TOKEN", "secret")
-        run(plan)
-    assert [report.failures for report in played.sent] == [{}]
-    assert [(request.path, request.token) for request in service.requests] == [
+        run(plan._replace(token=SecretStr("secret")))
+    assert [report.failures for report in played.sent] == [{}, {}]
+    assert [(request.path, request.token) for request in service.requests if request.method == "PUT"] == [
         ("/api/studies/s1/trials/a/artifacts/checkpoint.safetensors", "Bearer secret")
     ]
+
+
+class Kept:
+    """A service that keeps the state of cohorts, and is in a state itself."""
+
+    def __init__(self) -> None:
+        self.state = "running"
+        self.asked = threading.Event()
+        self.saved: dict[str, bytes] = {}
+
+    def answer(self, request: Request) -> Answer:
+        if request.path.endswith("/s1/state"):
+            self.asked.set()
+            return Answer(200, json.dumps({"state": self.state}))
+        if request.method == "PUT":
+            self.saved[request.path] = request.body
+            return Answer(204)
+        return Answer(200, self.saved[request.path]) if request.path in self.saved else Answer(404)
+
+
+def test_a_paused_cohort_saves_its_state_and_goes_on_from_it(
+    cohorts: Any, monkeypatch: pytest.MonkeyPatch, played: Played
+) -> None:
+    """The real training, in two processes' worth of calls."""
+    monkeypatch.undo()
+    monkeypatch.setattr("ray.get_gpu_ids", list)
+    sent: list[EpochReport] = []
+    service = Kept()
+    plan = plan_of(cohorts.trial("a", Fixed(beta=0.1), epochs=3), cohorts.trial("b", Fixed(beta=0.1), seed=1, epochs=3))
+
+    def send(report: EpochReport) -> None:
+        sent.append(report)
+        if report.epoch == 1 and not report.begins:  # paused: the next epoch is the last for now
+            service.state = "paused"
+            service.asked.clear()
+            assert service.asked.wait(30)
+            service.asked.clear()
+            assert service.asked.wait(30), "asked again, so the answer was heard"
+
+    with StandIn(service.answer).serving() as stand_in:
+        monkeypatch.setenv("PARETOSCOPE_URL", stand_in.url)
+        monkeypatch.setattr("workers.sending.saving.ASK_SECONDS", 0.01)
+        monkeypatch.setattr(trainable, "_send", send)
+        run(plan)
+        assert [(report.epoch, report.begins, report.leaves) for report in sent] == [
+            (0, True, False),
+            (1, False, False),
+            (0, False, True),
+        ]
+        service.state = "running"
+        monkeypatch.setattr(trainable, "_send", sent.append)
+        run(plan)
+    again = [(report.epoch, report.begins, report.final) for report in sent[3:]]
+    assert again == [(1, True, False), (1, False, False), (2, False, False), (3, False, True)]
+    assert sent[4].metrics == sent[1].metrics, "said again: the log may lack it"
+    straight = cohorts.reports(list(plan.trials.values()))
+    for ours, theirs in zip(sent[4:], straight, strict=True):
+        for name in "ab":
+            assert {**ours.metrics[name], "seconds": 0} == {**theirs.metrics[name], "seconds": 0}
+
+
+@pytest.mark.parametrize("content", ["no safetensors", ""])
+def test_a_state_that_cannot_be_read_is_a_start_from_the_beginning(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    played.does = lambda: iter([epoch(1, final=True)])
+    with StandIn(
+        lambda request: Answer(200, content) if "cohorts" in request.path else Answer(404)
+    ).serving() as stand_in:
+        monkeypatch.setenv("PARETOSCOPE_URL", stand_in.url)
+        run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert [(report.epoch, report.begins) for report in played.sent] == [(0, True), (1, False)]
+    assert played.begun is None

@@ -30,3 +30,15 @@ def test_every_member_moves_as_with_torch_optim(name: Literal["adam", "sgd"]) ->
             theirs.step()
         for p, s in zip(alone, stacked, strict=True):
             torch.testing.assert_close(s[k], p.detach(), atol=1e-6, rtol=1e-6)
+
+
+def test_a_parameter_with_a_pace_has_so_many_times_the_learning_rate_with_adam_alone() -> None:
+    names: tuple[Literal["adam", "sgd"], ...] = ("adam", "sgd")
+    moved = []
+    for name in names:
+        parameters = [torch.zeros(1, 3)]
+        pace = torch.tensor([1.0, 16.0, 16.0])
+        optimizers.build(name, parameters, torch.tensor([0.1]), paces=[pace]).step([torch.tensor([[1.0, 1.0, -2.0]])])
+        moved.append(parameters[0])
+    torch.testing.assert_close(moved[0], torch.tensor([[-0.1, -1.6, 1.6]]))
+    torch.testing.assert_close(moved[1], torch.tensor([[-0.1, -0.1, 0.2]]))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -19,7 +20,8 @@ class Request(NamedTuple):
 
 class Answer(NamedTuple):
     status: int
-    body: str = "{}"
+    body: str | bytes = "{}"
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class StandIn:
@@ -33,15 +35,19 @@ class StandIn:
             protocol_version = "HTTP/1.1"
 
             def do(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 token, content_type = self.headers["Authorization"], self.headers["Content-Type"]
-                request = Request(self.command, self.path, body, token, content_type)
+                request = Request(self.command, self.path, sent, token, content_type)
                 stand_in.requests.append(request)
-                status, text = answer(request)
+                status, body, headers = answer(request)
+                content = body.encode() if isinstance(body, str) else body
                 self.send_response(status)
-                self.send_header("Content-Length", str(len(text.encode())))
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(0 if status == 204 else len(content)))
                 self.end_headers()
-                self.wfile.write(text.encode())
+                if status != 204:
+                    self.wfile.write(content)
 
             do_GET = do_POST = do_PUT = do
 

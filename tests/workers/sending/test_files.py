@@ -32,18 +32,19 @@ class Kept:
     def __init__(self, refused: str = "", until: int = 99) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
         self.tried = 0
+        self.missing: dict[int, str] = {}
         self._refused, self._until = refused, until
 
     @property
-    def given_up(self) -> bool:
-        return self.tried >= self._until
+    def given_up(self) -> str | None:
+        return "enough" if self.tried >= self._until else None
 
-    def put(self, trial: str, name: str, content: bytes) -> bool:
+    def put(self, trial: str, name: str, content: bytes) -> str | None:
         self.tried += 1
         if trial == self._refused:
-            return False
+            return f"{name} was refused: too large"
         self.files[trial, name] = content
-        return True
+        return None
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def kept(cohort: Cohort, cohorts: Any, uploads: Kept, mapped: tuple[int, ...] = 
         k: cohorts.trial(f"t{seed}", Fixed(beta=0.1), seed=seed) for k, seed in ((1, 5), (2, 6))
     }
     plan = Plan({}, Digits(), Evaluation.model_validate(evaluation), 1, "s1", mapped)
-    keep(cohort, trained, plan, uploads)  # type: ignore[arg-type]
+    uploads.missing = keep(cohort, trained, plan, uploads)  # type: ignore[arg-type]
     return uploads
 
 
@@ -104,6 +105,21 @@ def test_checkpoints_that_cannot_be_made_do_not_keep_the_maps_back(
     monkeypatch.setattr("workers.sending.checkpoint.tensors_of", broken)
     assert list(kept(cohort, cohorts, Kept(), mapped=(5,), **MAPS).files) == [("t5", MAP)]
     assert "the checkpoints could not be made" in caplog.text
+
+
+def test_what_is_missing_is_told_of_each_member_with_the_reason(
+    cohort: Cohort, cohorts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = kept(cohort, cohorts, Kept(refused="t5"), **MAPS)
+    assert refused.missing == {1: f"{CHECKPOINT} was refused: too large; {MAP} was refused: too large"}
+    assert kept(cohort, cohorts, Kept(), **MAPS).missing == {}
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("no memory for a copy")
+
+    monkeypatch.setattr("workers.sending.checkpoint.tensors_of", broken)
+    why = "the checkpoints could not be made: no memory for a copy"
+    assert kept(cohort, cohorts, Kept()).missing == {1: why, 2: why}
 
 
 def test_the_log_counts_the_files_that_arrived_and_their_mean_size(

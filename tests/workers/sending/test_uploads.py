@@ -18,6 +18,7 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from tests.planned import planned
 from tests.processes import Running, free_port, service_alone, short_home, until
+from tests.workers.sending.service_stand_in import Answer, StandIn
 from workers.planning.plan import Plan
 from workers.sending import files as artifacts
 from workers.sending import study_client
@@ -48,7 +49,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_arrives(service: Running, spec: dict[str, Any]) -> None:
     study, (trial, *_) = submitted(service, spec)
     with sending_to(service.url, study) as sending:
-        assert sending.put(trial.id, NAME, b"weights") and not sending.given_up
+        assert sending.put(trial.id, NAME, b"weights") is None and not sending.given_up
     assert service.get(f"/api/studies/{study}/trials/{trial.id}").json()["artifacts"] == {"checkpoint": 7}
 
 
@@ -57,26 +58,26 @@ def test_a_refused_file_does_not_keep_the_others_back(
 ) -> None:
     study, (trial, *_) = submitted(service, spec)
     with sending_to(service.url, study) as sending:
-        assert not sending.put(trial.id, "notes.txt", b"text")
+        assert "notes.txt was refused" in str(sending.put(trial.id, "notes.txt", b"text"))
         assert "notes.txt of trial" in caplog.text and "was refused" in caplog.text
-        assert sending.put(trial.id, NAME, b"weights")
+        assert sending.put(trial.id, NAME, b"weights") is None
 
 
 def test_a_study_that_has_ended_ends_the_sending(service: Running, spec: dict[str, Any]) -> None:
     study, (trial, *_) = submitted(service, spec)
     assert service.post(f"/api/studies/{study}/cancel").status_code == 200
     with sending_to(service.url, study) as sending:
-        assert not sending.put(trial.id, NAME, b"weights") and sending.given_up
+        assert sending.put(trial.id, NAME, b"weights") == sending.given_up and sending.given_up
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_service_that_is_not_there_is_tried_for_a_bounded_time(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_service_that_was_never_there_is_tried_for_a_bounded_time(caplog: pytest.LogCaptureFixture) -> None:
     with sending_to(f"http://127.0.0.1:{free_port()}", "s1") as sending:
         begun = time.monotonic()
-        assert not sending.put("t1", NAME, b"weights")
+        assert "could not be sent" in str(sending.put("t1", NAME, b"weights"))
         assert time.monotonic() - begun < 5 and "tried for 0.5 s" in caplog.text
         begun = time.monotonic()
-        assert not sending.put("t2", NAME, b"weights")
+        assert sending.put("t2", NAME, b"weights")
         assert time.monotonic() - begun < 0.2, "given up for the whole cohort"
 
 
@@ -128,12 +129,13 @@ def test_a_training_whose_files_go_nowhere_ends_well_and_says_so(
     caplog.set_level(logging.INFO)
     with sending_to(f"http://127.0.0.1:{free_port()}", "s1") as sending:
 
-        def at_end(cohort: Any, alive: Any) -> None:
+        def at_end(cohort: Any, alive: Any) -> dict[int, str]:
             artifacts.keep(cohort, alive, plan, sending)
             monkeypatch.setattr("workers.sending.checkpoint.tensors_of", broken)
-            artifacts.keep(cohort, alive, plan, sending)
+            return artifacts.keep(cohort, alive, plan, sending)
 
         last = list(train(own, plan.data, plan.evaluation, CPU, at_end=at_end))[-1]
+    assert last.missing == {trial.id: "the checkpoints could not be made: no memory for a copy" for trial in own}
     assert last.final and not last.failures and last.metrics.keys() == {trial.id for trial in own}
     assert "no files for the service" in caplog.text
     assert "the checkpoints could not be made" in caplog.text and "no memory for a copy" in caplog.text
@@ -144,7 +146,7 @@ def test_a_service_that_comes_back_gets_the_file(spec: dict[str, Any]) -> None:
         with service_alone(home) as first:
             study, (trial, *_) = submitted(first, spec)
         port = int(first.url.rpartition(":")[2])
-        done: list[bool] = []
+        done: list[str | None] = []
 
         def send() -> None:
             with sending_to(first.url, study) as sending:
@@ -156,4 +158,18 @@ def test_a_service_that_comes_back_gets_the_file(spec: dict[str, Any]) -> None:
             until(lambda: done, "the file arrives", 30)
             assert again.get(f"/api/studies/{study}/trials/{trial.id}/checkpoint").content == b"weights"
         thread.join(5)
-    assert done == [True]
+    assert done == [None]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_service_that_hangs_for_longer_than_any_patience_gets_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it answered before, it is there: nothing is given up."""
+    monkeypatch.setattr(study_client, "LONGEST_PAUSE", 0.1)
+    answers = iter([Answer(200, '{"state": "running"}'), *[Answer(503)] * 12])
+    stand_in = StandIn(lambda request: next(answers, Answer(204)))
+    with stand_in.serving() as service, StudyClient(service.url, None, "s1") as client:
+        client.state(threading.Event())
+        begun = time.monotonic()
+        sending = Uploads(client)
+        assert sending.put("t1", NAME, b"weights") is None and sending.put("t2", NAME, b"weights") is None
+        assert time.monotonic() - begun > 0.5, "longer than a request is tried otherwise"

@@ -36,9 +36,9 @@ class _Uploads:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
 
-    def put(self, trial: str, name: str, content: bytes) -> bool:
+    def put(self, trial: str, name: str, content: bytes) -> str | None:
         self.files[trial] = content
-        return True
+        return None
 
 
 def trained(weighting: dict[str, Any], problem: dict[str, Any] | None = None, **parts: Any) -> Left:

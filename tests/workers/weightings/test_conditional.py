@@ -13,13 +13,14 @@ from service.analysis.truth import gaussian_at_rate
 from service.contract.methods.data import Digits, Gaussian
 from service.contract.methods.models import Cnn, Mlp
 from service.contract.methods.problems import Bottleneck, Multitask
-from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import Conditional, Fixed
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Evaluation, Training
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import InvalidInput
 from workers import data, weightings
+from workers.models.components.modulation import PACE
 from workers.planning.cohorts import plan
 from workers.problems import Batch
 from workers.problems.rates import kl_to_prior
@@ -92,6 +93,20 @@ def test_a_uniform_law_draws_equal_differences() -> None:
     assert sorted((w * 8).floor().tolist()) == list(range(8))
 
 
+def test_without_hidden_units_the_network_starts_as_one_that_is_told_nothing() -> None:
+    """All scales are 1 and all shifts 0 at first, and what they are made of learns faster than the rest."""
+    own = cohort(trial())
+    own._tell(own.weighting.middle())
+    plain = cohort(trial(Fixed()))  # type: ignore[arg-type]
+    x = torch.rand(1, 5, 64)
+    torch.testing.assert_close(own.model.encode(x)[0], plain.model.encode(x)[0])
+    pace = own.model.encoder.pace
+    assert pace is not None and plain.model.encoder.pace is None
+    assert pace.unique().tolist() == [1.0, PACE]
+    coefficients = 3 * 2 * (32 + 2 * 8)  # of 1, t and 2t² − 1, for each scale and shift
+    assert (pace == PACE).sum() == coefficients and (pace[-coefficients:] == PACE).all()
+
+
 def test_the_network_is_told_the_share_of_the_range() -> None:
     weighting = drawn(range_of(1e-4, 1.0, draws=4))
     told = weighting.told(1, 0, 4)
@@ -123,17 +138,19 @@ def test_the_step_descends_the_mean_of_pred_plus_beta_times_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "model"),
+    ("problem", "model", "width"),
     [
-        (Bottleneck(), Mlp(widths=[16], latent=4)),
-        (Bottleneck(), Cnn(channels=[4], widths=[16], latent=4)),
-        (Bottleneck(rate="nib"), Mlp(widths=[16], latent=4)),
-        (Bottleneck(transform="square"), Mlp(widths=[16], latent=4)),
-        (Multitask(auxiliaries=["rotation", "random-labels"]), Mlp(widths=[16], latent=4)),
+        (Bottleneck(), Mlp(widths=[16], latent=4), 0),
+        (Bottleneck(), Mlp(widths=[16], latent=4), 8),
+        (Bottleneck(), Cnn(channels=[4], widths=[16], latent=4), 0),
+        (Bottleneck(rate="nib"), Mlp(widths=[16], latent=4), 0),
+        (Bottleneck(transform="square"), Mlp(widths=[16], latent=4), 8),
+        (Multitask(auxiliaries=["rotation", "random-labels"]), Mlp(widths=[16], latent=4), 0),
     ],
 )
-def test_members_with_ranges_of_their_own_do_what_they_do_alone(problem: Any, model: Any) -> None:
-    specs = [range_of(1e-4, 1.0, points=3), range_of(1e-3, 0.1, points=3), range_of(1e-4, 1.0, points=3)]
+def test_members_with_ranges_of_their_own_do_what_they_do_alone(problem: Any, model: Any, width: int) -> None:
+    ranges = [(1e-4, 1.0), (1e-3, 0.1), (1e-4, 1.0)]
+    specs = [range_of(low, high, points=3, width=width) for low, high in ranges]
     trials = [trial(spec, seed, problem=problem, model=model) for seed, spec in zip((0, 0, 5), specs, strict=True)]
     trials[1] = trials[1]._replace(id="narrow")
     (together,) = reports(*trials)
@@ -218,10 +235,19 @@ def test_smooth_tchebycheff_weighs_by_the_largest_weighted_loss() -> None:
     torch.testing.assert_close(w, gradient)
 
 
-def test_a_checkpoint_has_the_modulation_and_goes_back_into_a_model() -> None:
-    own, other = cohort(trial()), cohort(trial(seed=1))
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [
+        (0, {"modulation.encoder.coefficients", "modulation.decoder.coefficients"}),
+        (8, {"modulation.encoder.0.weight", "modulation.decoder.1.bias"}),
+    ],
+)
+def test_a_checkpoint_has_the_modulation_and_goes_back_into_a_model(width: int, names: set[str]) -> None:
+    spec = Conditional(points=3, width=width)
+    own, other = cohort(trial(spec)), cohort(trial(spec, seed=1))
+    own.train_epoch(1)
     tensors = checkpoint.tensors_of(own.model)
-    assert {"modulation.encoder.0.weight", "modulation.decoder.1.bias"} <= tensors.keys()
+    assert names <= tensors.keys()
     checkpoint.load(other.model, 0, {name: tensor[0] for name, tensor in tensors.items()})
     assert torch.equal(own.model.encoder.flat, other.model.encoder.flat)
     assert torch.equal(own.model.head.flat, other.model.head.flat)
@@ -239,7 +265,7 @@ def test_a_network_that_is_told_beta_trains_with_its_like_alone() -> None:
     [
         ({"beta": {"from": 1.0, "to": 0.1}}, "beta", "from must be below to"),
         ({"beta": {"from": 0.0, "to": 1.0}}, "beta", "log scale needs from and to above 0"),
-        ({"beta": {"grid": [0.1, 1.0]}}, "beta", "all β from one to another at once"),
+        ({"beta": {"grid": [0.1, 1.0]}}, "beta", "one training covers all β from one to another"),
         ({"beta": 0.1}, "beta", "give {from, to}, got 0.1"),
         ({"points": 0}, "points", "greater than or equal to 1"),
         ({"points": 10**6}, "points", "less than or equal to 256"),
@@ -254,7 +280,7 @@ def test_what_is_no_range_is_refused_with_path_and_rule(weighting: dict[str, Any
 def test_one_training_learns_the_front_of_gaussian_data() -> None:
     """A short training comes near the exact curve at every β; a longer one nearer."""
     spec = range_of(0.05, 0.8, points=6)
-    planned = trial(spec, model=Mlp(widths=[32], latent=3, head=[]), epochs=30, learning_rate=2e-3)
+    planned = trial(spec, model=Mlp(widths=[32], latent=3, head=[]), epochs=30)
     gaussian = Gaussian(train_samples=12_000, test_samples=4_000)
     planned = planned._replace(training=planned.training.model_copy(update={"batch_size": 250}))
     *_, last = train([planned], gaussian, Evaluation(every=100, samples=4), CPU)

@@ -37,6 +37,7 @@ KINDS = {kind.model_fields["name"].default: kind for kind in get_args(get_args(W
 SOLVERS = {"upgrad": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
 FEW_SOLUTIONS: dict[str, dict[str, Any]] = {"nash-mtl": {"optim_niter": 2}}  # half a second each otherwise
 OF_TASKS = {"single": {"task": "rotation"}}
+OF_INFORMATION = {"target-rate", "fvib"}  # which hold the information term, or follow from it
 
 # At their defaults the others weigh a hundred nats like one of cross-entropy, about β = 1: the code collapses to the
 # prior (accuracy near chance) as it does for `uniform`. That is what they do, not a fault, and nothing is asserted.
@@ -68,7 +69,7 @@ def test_every_weighting_trains_alone_as_in_a_cohort(cohorts: Any, name: str) ->
         for seed, lr in ((3, 1e-3), (7, 2e-3))
     ]
     # A network that is told β has other layers, so its neighbours are told it too.
-    other = spec(name) if name == "conditional" else Mgda() if trials[0].weighting.needs_gram else Dwa()
+    other = spec(name) if name in ("conditional", "fvib") else Mgda() if trials[0].weighting.needs_gram else Dwa()
     neighbour = cohorts.trial("neighbour", other, epochs=2)
     together = cohorts.reports([trials[0], neighbour, trials[1]])
     assert not any(r.failures for r in together)
@@ -77,7 +78,7 @@ def test_every_weighting_trains_alone_as_in_a_cohort(cohorts: Any, name: str) ->
             assert metrics(b, trial.id) == pytest.approx(metrics(a, trial.id), rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"target-rate"}))  # which holds the information term
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - OF_INFORMATION))
 def test_every_weighting_trains_several_tasks(cohorts: Any, name: str) -> None:
     tasks = Multitask(auxiliaries=["rotation", "random-labels"])
     trials = [cohorts.trial(str(seed), spec(name), seed=seed, epochs=1)._replace(problem=tasks) for seed in (3, 7)]

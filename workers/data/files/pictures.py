@@ -23,7 +23,7 @@ def read(files: Sequence[Path], size: int) -> NDArray[np.uint8]:
         try:
             with Image.open(file, formats=FORMATS) as picture:
                 square = ImageOps.fit(picture.convert("RGB"), (size, size), Image.Resampling.BILINEAR)
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError) as error:
-            raise InvalidInput(f"{file} is not a readable picture: {error}") from error
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError):
+            raise InvalidInput(f"{'/'.join(file.parts[-3:])} is not a readable picture") from None
         out[i] = np.asarray(square).transpose(2, 0, 1)
     return out

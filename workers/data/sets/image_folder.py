@@ -17,6 +17,7 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
+from workers.data.files.own import check_links, own_place
 from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
 
@@ -42,8 +43,9 @@ def load(spec: ImageFolder, folder: Path) -> Draw:
 
     from workers.data.assembly import Facts, as_bytes, assemble
 
-    root = folder / spec.path
-    files = _files(root)
+    root = own_place(spec.path, folder)
+    files = _files(root, spec.path)
+    check_links((root / file for file in files), spec.path, folder)
     domains = sorted({file.parts[0] for file in files})
     classes = sorted({file.parts[1] for file in files})
     album = _album(root, files, spec.size, folder, domains, classes)
@@ -81,13 +83,13 @@ def _only(labels: Tensor, mine: Tensor) -> Tensor:
     return labels.where(mine, -1)
 
 
-def _files(root: Path) -> list[Path]:
+def _files(root: Path, path: str) -> list[Path]:
     """Pictures relative to the root, sorted."""
     if not root.is_dir():
-        raise NotFound(f"data 'image-folder': path must be a folder of domains, got {str(root)!r}")
+        raise NotFound(f"data 'image-folder': path must be a folder of domains, got {path!r}")
     files = sorted(file.relative_to(root) for file in root.glob("*/*/*") if file.suffix.lower() in pictures.ENDINGS)
     if not files:
-        raise NotFound(f"data 'image-folder': there is no domain/class/*.jpg in {str(root)!r}")
+        raise NotFound(f"data 'image-folder': there is no domain/class/*.jpg in {path!r}")
     return files
 
 

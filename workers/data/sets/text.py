@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from service.contract.study.examples import Texts
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import Draw, selection
 from workers.data.files import words
+from workers.data.files.own import check_links, own_place
 from workers.data.files.splits import Splits
 from workers.data.preparing.recipes import text_of
 
@@ -31,26 +33,28 @@ class Corpus(NamedTuple):
 
 
 def load(spec: Text, folder: Path) -> Draw:
-    path = folder / spec.path
+    path = own_place(spec.path, folder)
     if path.is_dir():
+        check_links(path.glob("*/*/*.txt"), spec.path, folder)
         train, test = (_folder(path / split) for split in SPLITS)
     elif path.is_file():
-        train, test = divided(table(path.read_bytes(), str(path)), spec.test_fraction)
+        train, test = divided(table(path.read_bytes(), spec.path), spec.test_fraction)
     else:
-        raise NotFound(f"data 'text': path must be a CSV file or a folder, got {str(path)!r}")
+        raise NotFound(f"data 'text': path must be a CSV file or a folder, got {spec.path!r}")
     names = sorted(set(train.labels))
     return read(splits(train, test, names), spec, len(names))
 
 
 def table(raw: bytes, path: str) -> Corpus:
-    """The columns text and label of a CSV file."""
+    """The columns text and label of a CSV file. Errors never quote it: it may be another file than was thought."""
     try:
         lines = list(csv.DictReader(io.StringIO(text_of(raw), newline=""), strict=True))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not a CSV file in UTF-8: {error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not a CSV file in UTF-8: {error.reason} at byte {error.start}") from None
+    except (csv.Error, OSError, EOFError, zlib.error):
+        raise InvalidInput(f"{path} is not a CSV file in UTF-8") from None
     if not lines or not {"text", "label"} <= set(lines[0]):
-        header = ", ".join(map(str, lines[0])) if lines else "no row"
-        raise InvalidInput(f"{path} must have columns text and label, got {header}")
+        raise InvalidInput(f"{path} must have columns text and label, and a row")
     return Corpus([line["text"] or "" for line in lines], [line["label"] or "" for line in lines])
 
 
@@ -65,7 +69,7 @@ def splits(train: Corpus, test: Corpus, names: Sequence[str]) -> Splits:
     """Words as numbers, by how frequent they are in the training texts."""
     unknown = next((label for label in test.labels if label not in names), None)
     if unknown is not None or not test.labels:
-        raise InvalidInput(f"the test texts need labels of the training texts ({', '.join(names)}), got {unknown}")
+        raise InvalidInput(f"the test texts need labels of the {len(names)} labels of the training texts")
     texts = [[words.words(text) for text in corpus.texts] for corpus in (train, test)]
     known = words.vocabulary(texts[0])
     labels = [np.array([names.index(label) for label in corpus.labels], dtype=np.int64) for corpus in (train, test)]
@@ -91,11 +95,11 @@ def read(splits: Splits, spec: Texts, classes: int) -> Draw:
 def _folder(folder: Path) -> Corpus:
     files = sorted(folder.glob("*/*.txt"))
     if not files:
-        raise NotFound(f"data 'text': there is no label/*.txt in {str(folder)!r}")
+        raise NotFound(f"data 'text': there is no label/*.txt in {folder.name!r} of data.path")
     try:
         return Corpus([file.read_text("utf-8") for file in files], [file.parent.name for file in files])
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{folder} has a text that is not UTF-8: {error}") from error
+        raise InvalidInput(f"{folder.name!r} of data.path has a text that is not UTF-8: {error.reason}") from None
 
 
 def _of(corpus: Corpus, chosen: NDArray[np.int64]) -> Corpus:

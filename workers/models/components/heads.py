@@ -12,7 +12,7 @@ from workers import balance
 from workers.balance import Pair
 from workers.data.random_streams import Seeds
 from workers.models.components.layers import RELU, Activation, forward, layers, modulated, named
-from workers.models.components.modulation import ALL, Modulation, Told, joined
+from workers.models.components.modulation import ALL, Told, joined, modulation
 from workers.models.components.stack import Stack
 
 
@@ -43,7 +43,7 @@ class Heads:
             flats.append(flats[0].new_zeros(len(flats[0]), constants))
             shapes.append((1, constants))
         read = [latent, constants] if constants else [latent]
-        self.modulation = Modulation(told, read, seeds, "decoder") if told and told.decoder else None
+        self.modulation = modulation(told, read, seeds, "decoder") if told and told.decoder else None
         self.stack = joined(Stack(torch.cat(flats, dim=1), shapes), self.modulation)
         self._last = len(shapes) - 1
         ends = list(itertools.accumulate(len(stack.leaves) for stack in own))

@@ -58,7 +58,7 @@ def scalars(leaves: Sequence[Tensor]) -> dict[str, Tensor]:
     return {f"encoder.scalar.{i}": leaf.detach()[:, 0, 0] for i, leaf in enumerate(leaves)}
 
 
-Gates = Sequence[tuple[Tensor, Tensor]]  # a scale a and a shift b of each layer's outputs: y(1 + a) + b
+Gates = Sequence[tuple[Tensor, Tensor]]  # a scale and a shift of each layer's outputs
 
 
 def forward(leaves: Sequence[Tensor], x: Tensor, activation: Activation = RELU, gates: Gates = ()) -> Tensor:
@@ -75,9 +75,10 @@ def _affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return torch.baddbmm(bias, x, weight)
 
 
-def modulated(y: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """y(1 + a) + b of y [K, B, size] with a and b [K, G, size]: each of G equal shares of the examples has its own."""
-    if a.shape[1] in (1, y.shape[1]):
-        return torch.addcmul(y + b, y, a)
-    shares = y.unflatten(1, (a.shape[1], -1))
-    return torch.addcmul(shares + b[:, :, None], shares, a[:, :, None]).flatten(1, 2)
+def modulated(y: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    """y·scale + shift of y [K, B, size]; with scales and shifts [K, G, size] each of G equal shares of the examples has
+    its own."""
+    if scale.shape[1] in (1, y.shape[1]):
+        return torch.addcmul(shift, y, scale)
+    shares = y.unflatten(1, (scale.shape[1], -1))
+    return torch.addcmul(shift[:, :, None], shares, scale[:, :, None]).flatten(1, 2)

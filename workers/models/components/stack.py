@@ -10,10 +10,13 @@ from torch import Tensor
 
 
 class Stack:
-    """A buffer `flat` [K, P] and its `leaves` [K, *shape], which share its memory and take gradients."""
+    """A buffer `flat` [K, P] and its `leaves` [K, *shape], which share its memory and take gradients.
 
-    def __init__(self, flat: Tensor, shapes: Sequence[tuple[int, ...]]) -> None:
-        self.flat = flat
+    `pace` [P] is how many times the learning rate each parameter has with Adam; none: one for all.
+    """
+
+    def __init__(self, flat: Tensor, shapes: Sequence[tuple[int, ...]], pace: Tensor | None = None) -> None:
+        self.flat, self.pace = flat, pace
         pieces = torch.split(flat, [math.prod(shape) for shape in shapes], dim=1)
         self.leaves = [
             torch.unflatten(piece, 1, shape).detach().requires_grad_()

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from torch import Tensor
 
+from workers.state import Remembering
 
-class Optimizer(Protocol):
+
+class Optimizer(Remembering, Protocol):
     def step(self, gradients: Sequence[Tensor]) -> None: ...  # changes the parameters in place
 
 

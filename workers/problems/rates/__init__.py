@@ -8,7 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from workers.measures.coding import Code
+from workers.models.components.code import Code
 
 
 class Rate(Protocol):

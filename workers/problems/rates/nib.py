@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.measures.coding import Code
+from workers.models.components.code import Code
 
 
 class Rate:

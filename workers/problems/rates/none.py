@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from workers.measures.coding import Code
+from workers.models.components.code import Code
 
 
 class Rate:

@@ -35,6 +35,37 @@ class HypervolumeOverSeeds(OverSeeds):
 
 
 @dataclass(slots=True, kw_only=True)
+class ShareOverSeeds(Answer):
+    """A share, mean over seeds, with a 95 % interval that stays within 0 and 1."""
+
+    mean: Annotated[float | None, Field(description="null without a seed")]
+    lower: Annotated[float | None, Field(description="end of the interval; null below three seeds")]
+    upper: Annotated[float | None, Field(description="the other end")]
+    seeds: Annotated[int, Field(description="how many it is taken over")]
+    method: Annotated[
+        Literal["wilson"], Field(description="Wilson's score interval, each seed counted as one yes or no")
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class AmountOverSeeds(Answer):
+    """A setting, mean over seeds, with its 95 % interval."""
+
+    mean: Annotated[float, Field(description="geometric where the scale is log")]
+    half_width: Annotated[
+        float | None,
+        Field(
+            description="of the 95 % Student t interval, where the scale is log of the decimal logarithm; null below "
+            "three seeds"
+        ),
+    ]
+    seeds: Annotated[int, Field(description="in which the baseline's front reaches it")]
+    lower: Annotated[float | None, Field(description="end of the interval; null below three seeds")]
+    upper: Annotated[float | None, Field(description="the other end")]
+    scale: Annotated[Literal["log", "linear"], Field(description="log where the baseline's values are powers")]
+
+
+@dataclass(slots=True, kw_only=True)
 class AgainstFront(OverSeeds):
     """What an arm is better by than the baseline's front of the same seed; below 0: worse.
 
@@ -100,6 +131,53 @@ class GradientsOfTerms(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
+class CurveAtBeta(Answer):
+    """A curve beside the network that was trained for one β alone."""
+
+    beta: Annotated[float, Field(description="which")]
+    differences: Annotated[
+        dict[str, OverSeeds],
+        Field(description="of each objective, in its unit: the curve's value there minus the network's"),
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class VerifiedCurve(Answer):
+    """A curve from one training against networks that were trained separately, each for one of its βs.
+
+    Each is compared with the curve of its own seed, on the split that claims; above 0 the curve is better. Only what
+    has finished counts.
+    """
+
+    betas: Annotated[list[CurveAtBeta], Field(description="at each β that was trained separately, least first")]
+    differences: Annotated[
+        dict[str, OverSeeds],
+        Field(description="of each objective: the curve's value at the same β minus the network's, mean over the βs"),
+    ]
+    matched: Annotated[
+        dict[str, OverSeeds],
+        Field(
+            description="of each of two objectives, in its unit: what the curve is better by at the network's value of "
+            "the other one"
+        ),
+    ]
+    distance: Annotated[
+        OverSeeds, Field(description="signed, from the networks to the curve, in units of the curve's ranges")
+    ]
+    reached: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="share of the networks between the curve's ends: only these have a distance and matched values",
+        ),
+    ]
+    counts: Annotated[TrialCounts, Field(description="of the networks")]
+    training_seconds: Annotated[float, Field(description="of the networks together; no part of the arm's own")]
+    words: Annotated[str, Field(description="how far the curve lies above or below them, in a sentence; may be empty")]
+
+
+@dataclass(slots=True, kw_only=True)
 class ComparedArm(ArmLook):
     """One arm beside the others."""
 
@@ -132,7 +210,9 @@ class ComparedArm(ArmLook):
             description="additive ε-indicator against the exact front where it is known, else that of all arms; mean"
         ),
     ]
+    epsilon_over_seeds: Annotated[OverSeeds, Field(description="the same with its interval")]
     igd_plus: Annotated[float | None, Field(description="IGD⁺ against the same front, mean over seeds")]
+    igd_plus_over_seeds: Annotated[OverSeeds, Field(description="the same with its interval")]
     distance: Annotated[
         AgainstFront,
         Field(
@@ -147,12 +227,16 @@ class ComparedArm(ArmLook):
     dominated: Annotated[
         float | None, Field(ge=0, le=1, description="share of its front that the baseline's dominates; mean over seeds")
     ]
+    dominated_over_seeds: Annotated[ShareOverSeeds, Field(description="the same with its interval")]
     beyond: Annotated[
         float | None, Field(ge=0, le=1, description="share of its front that the baseline's does not reach")
     ]
     amounts_to: Annotated[
         dict[str, float],
         Field(description="settings of the baseline that land where it lands; empty where it draws a front itself"),
+    ]
+    amounts_to_over_seeds: Annotated[
+        dict[str, AmountOverSeeds], Field(description="the same settings with their intervals")
     ]
     exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
     draws_front: Annotated[bool, Field(description="it has more than one configuration")]
@@ -171,6 +255,10 @@ class ComparedArm(ArmLook):
     trained_trials: Annotated[int, Field(description="those that have ended")]
     cost: Annotated[CostSoFar, Field(description="its hypervolume as its trials ended")]
     gradients: Annotated[GradientsOfTerms | None, Field(description="of its terms; null where they were not watched")]
+    verified: Annotated[
+        VerifiedCurve | None,
+        Field(description="its curve against networks that were trained separately; null where it is not verified"),
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -209,11 +297,15 @@ class ComparedPair(Answer):
         Literal["above", "on", "below", "open", "beyond"] | None,
         Field(
             description="where it lies against the baseline's front; on: it is off by no more than 2 % of the "
-            "objectives' ranges, above: the line is beaten, below: the step is not reached, open: not shown to lie off "
-            "it, beyond: mostly where it does not reach; null where there is no distance"
+            "objectives' ranges, and no gap at a matched value speaks against it, above: the line is beaten, below: "
+            "the step is not reached, by distance or at a matched value, open: not shown to lie off it, beyond: mostly "
+            "where it does not reach; null where there is no distance"
         ),
     ]
-    standing_words: Annotated[str, Field(description="the same in words, as `below the front`")]
+    standing_words: Annotated[
+        str,
+        Field(description="the same in words, as `below the front`; where a gap shows it, as `… at the same I(X;Z)`"),
+    ]
     distance_p_value: Annotated[
         float | None,
         Field(
@@ -221,6 +313,13 @@ class ComparedPair(Answer):
         ),
     ]
     distance_p_adjusted: Annotated[float | None, Field(description="the same by Holm's method, over all pairs")]
+    matched_p_adjusted: Annotated[
+        dict[str, float | None],
+        Field(
+            description="of the two-sided t-tests of its gaps at matched values, by objective, by Holm's method over "
+            "all pairs and both objectives; null where nothing is tested"
+        ),
+    ]
     words: Annotated[str, Field(description="all of this in a sentence")]
     reach: Annotated[CostToReach, Field(description="what the baseline spends for the same")]
 

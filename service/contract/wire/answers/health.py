@@ -9,6 +9,8 @@ from pydantic import Field
 
 from service.contract.wire.answers.answer import Answer
 
+INSTANCE = "Paretoscope-Instance"  # the header of every answer that says which service gave it
+
 
 @dataclass(slots=True, kw_only=True)
 class Alive(Answer):
@@ -22,3 +24,4 @@ class Ready(Answer):
     """A study would run."""
 
     status: Annotated[Literal["ready"], Field(description="always ready: otherwise the answer is an error")]
+    instance: Annotated[str, Field(description="which service this is: that of its database, also after a restart")]

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from service.contract.wire.events import Metrics, TrialState
+from service.contract.wire.events import Metrics, StudyState, TrialState
 
 
 class KnownStudy(BaseModel):
@@ -17,6 +17,12 @@ class KnownStudy(BaseModel):
 
     spec: object
     started_at: datetime | None = None
+
+
+class KnownState(BaseModel):
+    """Of a study that is only asked for its state."""
+
+    state: StudyState
 
 
 class KnownTrial(BaseModel):
@@ -27,6 +33,23 @@ class KnownTrial(BaseModel):
     state: TrialState
     config: dict[str, object]
     metrics: Metrics
+    reason: str | None = None
+    started_at: datetime | None = None
+    retries: int = 0
+    extensions: int = 0
+
+
+class KnownRefusal(BaseModel):
+    """Of an event that the service did not take."""
+
+    uid: str
+    reason: str
+
+
+class KnownBatch(BaseModel):
+    """Of what became of a batch of events."""
+
+    refusals: list[KnownRefusal] = []
 
 
 class KnownTrials(BaseModel):

@@ -67,6 +67,27 @@ class StudySummary(Answer):
         list[float], Field(description="hypervolume of all arms and seeds together as trials ended, in a few steps")
     ]
     last_seq: Annotated[int, Field(description="number of the last event in this answer")]
+    unreadable: Annotated[
+        str | None,
+        Field(
+            exclude_if=lambda why: why is None,
+            description="why this version cannot read it; only then, and counts and arms are then empty",
+        ),
+    ] = None
+    lost_events: Annotated[
+        int,
+        Field(
+            exclude_if=lambda count: count == 0,
+            description="events that its log once had and lost, as to a damaged disk; only where there are any",
+        ),
+    ] = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class StateAnswer(Answer):
+    """Where a study is, and nothing else."""
+
+    state: Annotated[StudyState, Field(description="its current state")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,6 +147,7 @@ class StudyWithFigures(StudyAnswer):
     """A study with all that its page needs."""
 
     figures: Annotated[list[OfferedFigure], Field(description="those that it has something for")]
+    curves: Annotated[bool, Field(description="whether some of its trials have many points, or will have")]
     queue_position: Annotated[
         int | None,
         Field(

@@ -44,9 +44,13 @@ class TrialRow(Answer):
     arm: Annotated[str, Field(description="whose trial it is")]
     seed: Annotated[int, Field(description="one of the study's")]
     state: Annotated[TrialState, Field(description="where the log has led it")]
-    reason: Annotated[str | None, Field(description="why it failed or was stopped")]
+    reason: Annotated[str | None, Field(description="why it failed or was stopped, or what is missing of it")]
     collapsed: Annotated[bool, Field(description="finished, and its code carries nothing")]
     on_front: Annotated[bool, Field(description="no other trial of the study dominates it")]
+    verifies: Annotated[
+        bool,
+        Field(description="trained for one β alone, to check its arm's curve there; it counts for no front"),
+    ]
     config: Annotated[SentConfig, Field(description="its settings, as weighting.beta")]
     metrics: Annotated[SentMetrics, Field(description="the last value of each metric; null where it was not finite")]
     places: Annotated[
@@ -65,6 +69,8 @@ class TrialRow(Answer):
     started_at: Annotated[Time | None, Field(description="when a worker began, UTC; null before that")]
     ended_at: Annotated[Time | None, Field(description="when it ended, UTC; null before that")]
     host: Annotated[str | None, Field(description="the worker's machine")]
+    retries: Annotated[int, Field(description="how often it was begun anew after it had failed")]
+    extensions: Annotated[int, Field(description="how often it got more epochs after it had finished")]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -136,7 +136,7 @@ def test_a_value_of_80_signs_is_shown_whole_and_a_longer_one_cut() -> None:
 def test_what_is_no_yaml_is_told_in_a_line() -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_study("name: s\n\tarms: 3\n", "yaml")
-    assert caught.value.message == "the study is not YAML: found character '\\t' that cannot start any token (line 2)"
+    assert caught.value.message == "the study is not YAML: found a tab character that violates indentation (line 2)"
 
 
 # What is measured

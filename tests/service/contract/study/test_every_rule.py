@@ -27,6 +27,7 @@ VIB = arm()
 UNIFORM: dict[str, Any] = {"name": "uniform"}
 MIB: dict[str, Any] = {"name": "mib"}
 CONDITIONAL: dict[str, Any] = {"name": "conditional"}
+FVIB: dict[str, Any] = {"name": "fvib"}
 OPTUNA = {"name": "optuna", "trials": 4}
 RATED: dict[str, Any] = {"range": {"from": 0.1, "to": 1.0}}
 
@@ -187,6 +188,116 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [("arms[0].search", ["one point per trial", "got optuna"])],
         [arm(weighting={**CONDITIONAL, "mu": RATED}, search=OPTUNA)],
         {},
+    ),
+    "conditional with βs in the wrong order": (
+        [("arms[0].weighting.beta", ["from must be below to", "got 1 and 0.0001"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"from": 1.0, "to": 1e-4}})],
+        {},
+    ),
+    "conditional from a β of 0 on a log law": (
+        [("arms[0].weighting.beta", ["log scale", "above 0", "got 0 and 1"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"from": 0.0, "to": 1.0}})],
+        {},
+    ),
+    "conditional with a grid over β": (
+        [("arms[0].weighting.beta", ["all β", "{from, to}", "got a grid"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"grid": [0.01, 0.1]}})],
+        {},
+    ),
+    "conditional without points": (
+        [("arms[0].weighting.points", ["greater than or equal to 1", "0"])],
+        [arm(weighting={**CONDITIONAL, "points": 0})],
+        {},
+    ),
+    "conditional with a million points": (
+        [("arms[0].weighting.points", ["less than or equal to 256", "1000000"])],
+        [arm(weighting={**CONDITIONAL, "points": 10**6})],
+        {},
+    ),
+    "verify below 0": (
+        [("arms[0].weighting.verify", ["greater than or equal to 0", "-1"])],
+        [arm(weighting={**CONDITIONAL, "verify": -1})],
+        {},
+    ),
+    "verify over its limit": (
+        [("arms[0].weighting.verify", ["less than or equal to 64", "65"])],
+        [arm(weighting={**CONDITIONAL, "verify": 65})],
+        {},
+    ),
+    "verify at more βs than the curve has": (
+        [("arms[0].weighting.verify", ["from the 4 of the curve", "got 5"])],
+        [arm(weighting={**CONDITIONAL, "points": 4, "verify": 5})],
+        {},
+    ),
+    "verify of several tasks": (
+        [("arms[0].weighting.verify", ["problem bottleneck", "got problem 'multitask'"])],
+        [arm(TASKS, {**CONDITIONAL, "verify": 2})],
+        {"data": OVERLAID},
+    ),
+    "fvib of several tasks": (
+        [("arms[0].weighting.name", ["problem bottleneck", "got problem 'multitask'"])],
+        [arm(TASKS, FVIB)],
+        {"data": OVERLAID},
+    ),
+    "fvib with another rate": (
+        [("arms[0].weighting.name", ["rate vib", "got rate [nib]"])],
+        [arm({**BOTTLENECK, "rate": "nib"}, FVIB)],
+        {},
+    ),
+    "fvib with a transform": (
+        [("arms[0].weighting.name", ["without a transform", "transform [square]"])],
+        [arm({**BOTTLENECK, "transform": "square"}, FVIB)],
+        {},
+    ),
+    "fvib with labels that are no classes": (
+        [("arms[0].weighting.name", ["classes", "'gaussian'"])],
+        [arm(weighting=FVIB)],
+        {"data": {"name": "gaussian"}},
+    ),
+    "fvib with a decoder that has hidden layers": (
+        [("arms[0].weighting.name", ["model.head []", "got model.head [64]"])],
+        [arm(weighting=FVIB)],
+        {"model": {"name": "mlp", "head": [64]}},
+    ),
+    "fvib with direct feedback": (
+        [("arms[0].weighting.name", ["backprop", "'dfa'"])],
+        [arm(weighting=FVIB)],
+        {"training": {"feedback": "dfa"}},
+    ),
+    "fvib with balance": (
+        [("arms[0].weighting.name", ["without balance"])],
+        [arm(weighting=FVIB)],
+        {"training": {"balance": {}}},
+    ),
+    "fvib with weights that shrink": (
+        [("arms[0].weighting.name", ["training.l1 and training.l2 of 0"])],
+        [arm(weighting=FVIB, training={"l2": {"grid": [0.0, 1e-3]}})],
+        {},
+    ),
+    "fvib without noise": (
+        [("arms[0].weighting.beta.from", ["above 0", "got 0.0"])],
+        [arm(weighting={**FVIB, "beta": {"from": 0.0, "to": 0.5, "law": "uniform"}})],
+        {},
+    ),
+    "fvib where nothing is left": (
+        [("arms[0].weighting.beta.to", ["at most 1", "got 2.0"])],
+        [arm(weighting={**FVIB, "beta": {"from": 0.1, "to": 2.0}})],
+        {},
+    ),
+    "fvib in a search": (
+        [("arms[0].search", ["one point per trial", "got optuna"])],
+        [arm(weighting=FVIB, training={"learning_rate": RATED}, search=OPTUNA)],
+        {},
+    ),
+    "fvib verified at more βs than its curve has": (
+        [("arms[0].weighting.verify", ["from the 4 of the curve", "got 5"])],
+        [arm(weighting={**FVIB, "points": 4, "verify": 5})],
+        {},
+    ),
+    "more networks to verify than the study may have trials": (
+        [("limits.trials", ["expands to 4 trials", "limits.trials = 3"])],
+        [arm(weighting={**CONDITIONAL, "verify": 3})],
+        {"limits": {"trials": 3}},
     ),
     "several βs in a batch whose rate takes all examples": (
         [("arms[0].weighting.draws", ["must be 1", "got 4"])],
@@ -358,6 +469,14 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "conditional with one β for each batch of a nonlinear bottleneck": (
         [arm({**BOTTLENECK, "rate": "nib"}, {**CONDITIONAL, "draws": 1})],
         {},
+    ),
+    "fvib with any encoder whose decoder is linear": (
+        [arm(weighting=FVIB), arm(weighting={**FVIB, "verify": 3}, name="b", model={"widths": [8]})],
+        {},
+    ),
+    "conditional verified at every β of its curve": (
+        [arm(weighting={**CONDITIONAL, "points": 4, "verify": 4})],
+        {"limits": {"trials": 5}},
     ),
     "conditional with a cnn, and of several tasks": (
         [arm(weighting=CONDITIONAL)],

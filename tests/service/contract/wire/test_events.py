@@ -31,6 +31,8 @@ FULL: dict[str, dict[str, Any]] = {
     "study_started": {"job": "s1-2", "attempt": 2, "reason": "the driver was lost"},
     "study_paused": {},
     "study_resumed": {},
+    "study_retried": {"trials": ["t1"], "wait_seconds": 30.0},
+    "study_extended": {"spec": {"name": "s"}, "version": 2, "trials": ["t1"]},
     "study_finished": {"reason": "time limit"},
     "study_failed": {"reason": "why"},
     "study_cancelled": {},
@@ -61,6 +63,8 @@ def test_every_event_of_a_study_leads_to_its_state() -> None:
         "study_started": "running",
         "study_paused": "paused",
         "study_resumed": "running",
+        "study_retried": "running",
+        "study_extended": "running",
         "study_finished": "finished",
         "study_failed": "failed",
         "study_cancelled": "cancelled",
@@ -99,9 +103,10 @@ def test_what_is_empty_or_zero_is_said_and_what_is_open_is_not() -> None:
     assert body_of(TrialStarted(uid="u", trial="t", config={})) == {"trial": "t", "config": {}}
 
 
-def test_a_driver_cannot_queue_pause_resume_or_cancel_a_study() -> None:
+def test_a_driver_cannot_queue_pause_resume_retry_extend_or_cancel_a_study() -> None:
     own = {kind for kind, event in KINDS.items() if event in get_args(FromDriver)}
-    assert KINDS.keys() - own == {"study_queued", "study_paused", "study_resumed", "study_cancelled"}
+    wishes = {"study_paused", "study_resumed", "study_retried", "study_extended", "study_cancelled"}
+    assert KINDS.keys() - own == {"study_queued", *wishes}
     for kind, body in FULL.items():
         if kind in own:
             assert batch({"kind": kind, **body}).events[0].kind == kind

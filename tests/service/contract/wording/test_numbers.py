@@ -36,6 +36,8 @@ def test_the_table_has_rows_for_every_function() -> None:
             "whole",
             "percent",
             "percent_spread",
+            "percent_range",
+            "setting_range",
             "left",
             "duration",
             "plural",

@@ -13,6 +13,7 @@ THE_WAYS = {"service/contract/wording/numbers.py", "frontends/dashboard/kit/form
 NO_WORDS = {
     "service/exports/report.py": "a height in CSS",
     "service/figures/attainment_difference.py": "a colour in CSS",
+    "frontends/dashboard/figures/pointer.js": "places of marks in SVG",
     "frontends/dashboard/figures/spark.js": "places on a path in SVG",
     "frontends/dashboard/kit/yaml.js": "a number that YAML reads again",
 }

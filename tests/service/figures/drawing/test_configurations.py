@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from service.figures.drawing.configurations import best_note, best_of, configurations
+from service.figures.drawing.configurations import best_note, best_of
 from service.views.fold import StudyView
+from service.views.selectors import configurations
 from tests.service.studies import MANUAL, accuracy, bottleneck_of, play
 
 NAN = math.nan

@@ -1,0 +1,129 @@
+"""What `make bench` measured, as it is kept in `docs/findings/speed.json`, and what a text can ask of it.
+
+`ratio(ROW)`, `first(ROW)`, `second(ROW)`, `dates`, `machines`, `by row` (a table), `by row(steps; grid)` (of groups).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from findings.finding import Kept, rounded
+from findings.folder import SPEED
+from service.contract.wording.numbers import setting
+
+Group = Literal["steps", "cohort", "grid", "dashboard", "curves", "log", "store"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+NAME = SPEED.stem  # in a marker, where others name a study
+BY_ROW = re.compile(r"by row(?:\((.*)\))?")
+OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
+WHOLE = 10  # from here on timings are told without decimals
+
+
+class Timing(Kept):
+    """Two times, or sizes, of one run, and how many times the second goes into the first."""
+
+    group: Group
+    what: Annotated[str, Field(description="as `first / second`")]
+    ratio: float
+    values: Annotated[tuple[float, float] | None, Field(description="none where only the ratio was kept")]
+    unit: Annotated[str, Field(description="of both values; s is wall time, CPU s that of all threads")]
+    date: str
+    machine: str
+    paretoscope: Annotated[str, Field(description="the version that was measured")]
+    commit: Annotated[str | None, Field(description="of the tree that was measured; none: not noted")]
+
+    @property
+    def measured(self) -> str:
+        """`175 s / 13 s`."""
+        return "" if self.values is None else " / ".join(f"{_timing(value)} {self.unit}" for value in self.values)
+
+    @property
+    def when(self) -> str:
+        return f"{self.date}, {self.commit or self.paretoscope}"
+
+
+class Speed(Kept):
+    """Rows by their keys."""
+
+    rows: dict[str, Timing]
+
+
+def load_speed() -> Speed:
+    return Speed.model_validate_json(SPEED.read_bytes())
+
+
+def renewed(speed: Speed, rows: Mapping[str, Timing]) -> Speed:
+    """With these rows instead of those of the same keys; the others stay as they were. In the groups' order."""
+    every = {**speed.rows, **rows}
+    return Speed(rows=dict(sorted(every.items(), key=lambda row: GROUPS.index(row[1].group))))
+
+
+def written(speed: Speed) -> str:
+    """JSON with a line per row, so that a diff can be read."""
+    rows = {key: row.model_dump(mode="json") for key, row in speed.rows.items()}
+    for row in rows.values():
+        row["ratio"], row["values"] = rounded(row["ratio"]), row["values"] and [rounded(each) for each in row["values"]]
+    lines = [f"  {json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in rows.items()]
+    return "\n".join(['{"rows": {', ",\n".join(lines), "}}", ""])
+
+
+def said(asked: str, speed: Speed | None = None) -> str:
+    """What the kept rows answer."""
+    speed = speed or load_speed()
+    plain: dict[str, Callable[[], str]] = {"dates": lambda: _dates(speed), "machines": lambda: _machines(speed)}
+    if table := BY_ROW.fullmatch(asked):
+        return _table(speed, table[1])
+    if asked in plain:
+        return plain[asked]()
+    match = OF_ROW.fullmatch(asked)
+    tell = TOLD.get(match[1]) if match else None
+    if match is None or tell is None:
+        raise ValueError(f"{asked!r} is nothing that can be asked of {SPEED.name}: {__doc__.splitlines()[2]}")
+    if match[2] not in speed.rows:
+        raise ValueError(f"{SPEED.name} has no row {match[2]!r}; kept: {', '.join(speed.rows)}")
+    return tell(speed.rows[match[2]])
+
+
+def _value(row: Timing, which: int) -> str:
+    if row.values is None:
+        raise ValueError(f"of the row {row.what!r} only the ratio was kept")
+    return f"{_timing(row.values[which])} {row.unit}"
+
+
+TOLD: dict[str, Callable[[Timing], str]] = {
+    "ratio": lambda row: _timing(row.ratio),
+    "first": lambda row: _value(row, 0),
+    "second": lambda row: _value(row, 1),
+}
+
+
+def _timing(value: float) -> str:
+    """Two digits: the next run has another third."""
+    return setting(round(value)) if value >= WHOLE else setting(value, 2)
+
+
+def _dates(speed: Speed) -> str:
+    dates = sorted({row.date for row in speed.rows.values()})
+    return dates[0] if len(dates) == 1 else f"{', '.join(dates[:-1])} and {dates[-1]}"
+
+
+def _machines(speed: Speed) -> str:
+    return "; ".join(dict.fromkeys(row.machine for row in speed.rows.values()))
+
+
+def _table(speed: Speed, groups: str | None) -> str:
+    asked = [group.strip() for group in groups.split(";")] if groups else list(GROUPS)
+    if strange := [group for group in asked if group not in GROUPS]:
+        raise ValueError(f"{strange[0]!r} is no group of rows; known: {', '.join(GROUPS)}")
+    rows = [row for row in speed.rows.values() if row.group in asked]
+    if not rows:
+        raise ValueError(f"{SPEED.name} has no row of {', '.join(asked)}")
+    lines = ["| what | ratio | measured | when |", "| --- | --- | --- | --- |"]
+    return "\n".join(
+        [*lines, *(f"| {row.what} | {_timing(row.ratio)} | {row.measured} | {row.when} |" for row in rows)]
+    )

@@ -1,0 +1,98 @@
+"""YAML as people write studies: read once, in C, with limits on its size, and with the line of every part.
+
+Composed here from the parser's events: the C library's own composer recurses as deep as a text is nested, and aliases
+can blow up a small text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+DEEPEST = 50
+MOST = 50_000  # keys and values; a grid of as many values as a study may have trials, twice over
+
+_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same events, slower, where libyaml is missing
+
+
+class _Meaning(yaml.SafeLoader):
+    """With the numbers of YAML 1.2: `1e-3` is a number."""
+
+
+_Meaning.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
+    list("-+0123456789."),
+)
+# Integers first: the resolver above also matches "20".
+for first in "-+0123456789":
+    _Meaning.yaml_implicit_resolvers[first].sort(key=lambda pair: pair[0].endswith(":float"))
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The text's tree; none where it is empty. Raises yaml.YAMLError."""
+    return _Composer(text).document()
+
+
+def value_of(root: yaml.Node | None) -> Any:
+    """What a tree says, as plain values."""
+    return None if root is None else _Meaning("").construct_document(root)
+
+
+class _Composer:
+    def __init__(self, text: str) -> None:
+        self._parser, self._meaning, self._count = _Parser(text), _Meaning(""), 0
+
+    def document(self) -> yaml.Node | None:
+        self._parser.get_event()  # the stream begins
+        if isinstance(self._parser.get_event(), yaml.StreamEndEvent):
+            return None
+        root = self._node(self._parser.get_event(), 0)
+        self._parser.get_event()  # the document ends
+        after = self._parser.get_event()
+        if not isinstance(after, yaml.StreamEndEvent):
+            raise _refused("a second document begins", after)
+        return root
+
+    def _node(self, event: Any, depth: int) -> yaml.Node:
+        self._count += 1
+        marks: tuple[Any, Any] = (event.start_mark, event.end_mark)
+        if isinstance(event, yaml.AliasEvent):
+            raise _refused("aliases are not allowed", event)
+        if self._count > MOST:
+            raise _refused(f"more than {MOST:,} keys and values", event)
+        if depth > DEEPEST:
+            raise _refused(f"nested deeper than {DEEPEST} levels", event)
+        if isinstance(event, yaml.ScalarEvent):
+            tag = self._tag(yaml.ScalarNode, event, event.value)
+            return yaml.ScalarNode(tag, event.value, *marks, event.style)
+        if isinstance(event, yaml.SequenceStartEvent):
+            tag = self._tag(yaml.SequenceNode, event, None)
+            return yaml.SequenceNode(tag, self._list(depth), *marks)
+        tag = self._tag(yaml.MappingNode, event, None)
+        return yaml.MappingNode(tag, self._pairs(depth), *marks)
+
+    def _list(self, depth: int) -> list[yaml.Node]:
+        nodes = []
+        while not isinstance(event := self._parser.get_event(), yaml.SequenceEndEvent):
+            nodes.append(self._node(event, depth + 1))
+        return nodes
+
+    def _pairs(self, depth: int) -> list[tuple[yaml.Node, yaml.Node]]:
+        pairs = []
+        while not isinstance(event := self._parser.get_event(), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            pairs.append((key, self._node(self._parser.get_event(), depth + 1)))
+        return pairs
+
+    def _tag(self, kind: type[yaml.Node], event: Any, value: str | None) -> str:
+        """As it is written, else as its value reads."""
+        if event.tag not in (None, "!"):
+            return str(event.tag)
+        return str(self._meaning.resolve(kind, value, event.implicit))  # type: ignore[no-untyped-call]
+
+
+def _refused(rule: str, event: Any) -> yaml.YAMLError:
+    return yaml.composer.ComposerError(None, None, rule, event.start_mark)

@@ -1,0 +1,32 @@
+"""How a driver gets the token of its study: never in an environment, a command line or a log, which others can read."""
+
+from __future__ import annotations
+
+import os
+
+from service.settings import Settings
+from service.store.tokens import Tokens
+
+
+class Handover:
+    """A file where the driver sees our files, else a code that is worth nothing after its first use."""
+
+    def __init__(self, tokens: Tokens, settings: Settings) -> None:
+        self._tokens, self._settings = tokens, settings
+
+    def environment(self, study_id: str, job: str) -> dict[str, str]:
+        """What a job is told: which service is meant and, where that asks for one, how to get a token."""
+        return {"PARETOSCOPE_INSTANCE": self._tokens.instance(), **self._secret(study_id, job)}
+
+    def _secret(self, study_id: str, job: str) -> dict[str, str]:
+        if self._settings.token is None:
+            return {}
+        if self._settings.driver_tokens is None:
+            return {"PARETOSCOPE_CLAIM": self._tokens.code_for(study_id)}
+        folder = self._settings.driver_tokens
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / job
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(self._tokens.for_driver(study_id))
+        return {"PARETOSCOPE_TOKEN_PATH": str(path)}

@@ -1,0 +1,63 @@
+"""A refusal that a client can read while it is still sending.
+
+A connection that is closed with unread data is reset, and the client loses the answer with it. So what is left of a
+refused body is taken in and thrown away, up to a bound, before the answer is called complete.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 64_000_000
+LONGEST_SECONDS = 10.0
+
+
+class Lingering:
+    """The answer is sent at once; its end waits for the end of the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        is_read, refused = False, False
+
+        async def reading() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = message["type"] == "http.disconnect" or not message.get("more_body", False)
+            return message
+
+        async def sending(message: Message) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start":
+                refused = message["status"] >= 400
+            elif refused and not is_read and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await _drain(reading, lambda: is_read)
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
+            await send(message)
+
+        await self._app(scope, reading, sending)
+
+
+def _has_body(headers: Headers) -> bool:
+    """Of a client that asks first (`Expect`) nothing is on its way."""
+    announced = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    return announced and "expect" not in headers
+
+
+async def _drain(receive: Receive, is_read: Callable[[], bool]) -> None:
+    left = MOST_BYTES
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            while not is_read() and left > 0:
+                left -= len((await receive()).get("body", b""))
+    except TimeoutError:
+        return

@@ -1,0 +1,94 @@
+"""Trials with many points through the whole product: whatever dies meanwhile, their points stay whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from frontends.client import Client, Study
+from tests.end_to_end.test_studies import driver_of
+from tests.processes import Running, until
+
+pytestmark = pytest.mark.timeout(240)
+
+POINTS = 4
+
+
+@pytest.fixture
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url, cluster.token) as client:
+        yield client
+
+
+def of_curves(spec: dict[str, Any], epochs: int, seeds: list[int], **more: Any) -> dict[str, Any]:
+    """One network for all βs, which is verified at one of them."""
+    arms = [{"name": "all β", "weighting": {"name": "conditional", "points": POINTS, "verify": 1}}]
+    training, evaluation = {**spec["training"], "epochs": epochs}, {"samples": 1, "checkpoints": False}
+    return {
+        **spec,
+        "name": "curves",
+        "arms": arms,
+        "training": training,
+        "evaluation": evaluation,
+        "seeds": seeds,
+    } | more
+
+
+def assert_curves_are_whole(study: Study, trial: dict[str, Any]) -> None:
+    """Every curve that it ever brought has each of its βs once, and the last is what it has now."""
+    answer = study.trial(trial["id"])
+    brought = [report["points"] for report in answer["reports"] if "points" in report]
+    for points in brought:
+        betas = [point["where"]["beta"] for point in points]
+        assert betas == pytest.approx([1e-4, 10 ** (-8 / 3), 10 ** (-4 / 3), 1.0], rel=1e-4)
+        assert all(point["metrics"]["i_xz_bits"] is not None for point in points)
+    assert answer["points"] == (brought[-1] if brought else [])
+    if trial["state"] == "finished":
+        assert len(answer["points"]) == POINTS
+        epochs = [report["epoch"] for report in answer["reports"]]
+        assert epochs == sorted(set(epochs)) and "points" in answer["reports"][-1]
+
+
+def test_a_killed_driver_leaves_no_curve_torn_and_the_study_goes_on(
+    cluster: Running, client: Client, spec: dict[str, Any]
+) -> None:
+    study = client.submit(of_curves(spec, epochs=150, seeds=[0, 1]))
+    until(lambda: study.read()["progress"] > 0.05, "some reports", seconds=150)
+    for pid in driver_of(cluster, study):
+        os.kill(pid, signal.SIGKILL)
+    study.wait(timeout=180)
+    assert [event["kind"] for event in study.events()].count("study_started") == 2
+    curved = [trial for trial in study.trials() if not trial["verifies"]]
+    alone = [trial for trial in study.trials() if trial["verifies"]]
+    assert [len(curved), len(alone)] == [2, 2]
+    for trial in curved:
+        assert trial["state"] == "finished" and trial["places"] == POINTS
+        assert_curves_are_whole(study, trial)
+    assert all(trial["state"] == "finished" and trial["places"] == 0 for trial in alone)
+    (arm,) = study.comparison()["arms"]
+    assert arm["verified"]["counts"]["finished"] == 2
+    assert arm["verified"]["differences"]["i_zy_bits"]["seeds"] == 2
+    assert "separately trained networks" in study.comparison()["verdict"]
+
+
+def test_a_cancelled_study_keeps_the_curves_of_what_finished(client: Client, spec: dict[str, Any]) -> None:
+    one_by_one = {"cohort": 1, "concurrency": 1}
+    study = client.submit(of_curves(spec, epochs=60, seeds=list(range(40)), resources=one_by_one))
+    until(
+        lambda: any(trial["state"] == "finished" and trial["places"] for trial in study.trials()),
+        "a curve",
+        seconds=150,
+    )
+    assert study.cancel()["state"] == "cancelled"
+    trials = study.trials()
+    curved = [trial for trial in trials if trial["state"] == "finished" and not trial["verifies"]]
+    assert curved and len(curved) < 40
+    for trial in trials:
+        if not trial["verifies"] and trial["metrics"]:
+            assert_curves_are_whole(study, trial)
+    keys = [(point["trial"], point["where"]["beta"]) for point in study.front()["points"]]
+    assert len(keys) == len(set(keys))

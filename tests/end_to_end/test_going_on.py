@@ -1,0 +1,118 @@
+"""Studies that are paused, or whose processes are killed, in the middle of a cohort end as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from frontends.client import Client, Study
+from service.contract.study.parsing import check_study
+from tests.end_to_end.test_studies import driver_of, processes_below
+from tests.planned import planned
+from tests.processes import Running, short_home, until, up
+from workers.training.loop import train
+
+pytestmark = pytest.mark.timeout(300)
+
+EPOCHS = 400
+SPEC: dict[str, Any] = {
+    "name": "disturbed",
+    "data": {"name": "digits", "train_fraction": 0.3, "test_images": 100},
+    "model": {"name": "mlp", "widths": [16], "latent": 4},
+    "training": {"epochs": EPOCHS, "batch_size": 256, "learning_rate": 0.003},
+    "seeds": [0, 1],
+    "arms": [{"name": "ARML", "weighting": {"name": "arml", "learning_rate": {"grid": [0.01, 0.05]}}}],
+    "resources": {"concurrency": 1},  # one cohort
+    "evaluation": {"samples": 1, "every": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Running]:
+    """Saves half a second after the last save, at the end of an epoch."""
+    with short_home() as home, up(home, PARETOSCOPE_SAVE_SECONDS="0.5") as running:
+        yield running
+
+
+@pytest.fixture
+def client(home: Running) -> Iterator[Client]:
+    with Client(home.url, home.token) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> dict[str, dict[str, Any]]:
+    """The last metrics of every trial, trained here in one go."""
+    before, study = torch.get_num_threads(), check_study(SPEC)
+    torch.set_num_threads(1)
+    *_, last = train(planned(study), study.data, study.evaluation, torch.device("cpu"))
+    torch.set_num_threads(before)
+    return {trial: dict(metrics) for trial, metrics in last.metrics.items()}
+
+
+def saved_after(client: Client, study: Study) -> int:
+    """The epoch of the saved state; 0 before there is one."""
+    cohorts = client.request("GET", f"/api/studies/{study.id}/cohorts")["cohorts"]
+    return int(cohorts[0]["epoch"]) if cohorts else 0
+
+
+def ended_as_if_nothing_had_happened(study: Study, undisturbed: dict[str, dict[str, Any]]) -> None:
+    study.wait(timeout=200)
+    assert study.read()["counts"]["finished"] == len(undisturbed) == 4
+    for trial, metrics in undisturbed.items():
+        told = study.trial(trial)
+        assert [report["epoch"] for report in told["reports"]] == list(range(1, EPOCHS + 1))
+        theirs = {name: value for name, value in told["metrics"].items() if name != "seconds"}
+        assert theirs == pytest.approx({name: metrics[name] for name in theirs}, rel=1e-6, abs=1e-9, nan_ok=True)
+        assert told["artifacts"]["checkpoint"] > 0
+
+
+def goes_on_after(study: Study) -> list[int]:
+    """The epochs after which trials were started again."""
+    return [event["epoch"] for event in study.events() if event["kind"] == "trial_started" and "epoch" in event]
+
+
+def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
+    home: Running, client: Client, undisturbed: dict[str, dict[str, Any]]
+) -> None:
+    study = client.submit(SPEC)
+    until(lambda: study.read()["progress"] > 0.1, "some reports", 150)
+    assert study.pause()["state"] == "paused"
+    until(lambda: not driver_of(home, study), "the driver leaves", 150)
+    epoch = saved_after(client, study)
+    reported = {trial["id"]: trial["metrics"]["epoch"] for trial in study.trials()}
+    assert 0 < epoch < EPOCHS and set(reported.values()) == {epoch}, "nothing will be trained twice"
+    assert study.read()["state"] == "paused" and study.read()["counts"]["running"] == 0
+    study.resume()
+    ended_as_if_nothing_had_happened(study, undisturbed)
+    assert goes_on_after(study) == [epoch] * 4
+    assert saved_after(client, study) == 0 and not list((home.home / "states" / study.id).glob("*"))
+
+
+@pytest.mark.parametrize("victim", ["driver", "trial"])
+def test_a_study_whose_process_is_killed_in_the_middle_goes_on_to_the_same_metrics(
+    home: Running, client: Client, undisturbed: dict[str, dict[str, Any]], victim: str
+) -> None:
+    study = client.submit(SPEC)
+    epoch = until(lambda: saved_after(client, study), "a first save", 150)
+    if victim == "driver":
+        victims = driver_of(home, study)
+    else:
+        own, titles = ("IDLE", "JobSupervisor", "Agent"), processes_below(home.process.pid)
+        victims = [
+            pid for pid, title in titles.items() if title.startswith("ray::") and not any(word in title for word in own)
+        ]
+    assert victims
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    ended_as_if_nothing_had_happened(study, undisturbed)
+    again = goes_on_after(study)
+    assert len(again) == 4 and len(set(again)) == 1 and again[0] >= epoch, "from the last save, not from the beginning"
+    if victim == "driver":
+        [_, started] = [event for event in study.events() if event["kind"] == "study_started"]
+        assert started["reason"].endswith(f"4 trials go on after epoch {again[0]}")

@@ -1,0 +1,94 @@
+"""Nothing secret where others could read it, while a study runs and after."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontends.cli.local_ray import processes_of
+from frontends.client import Client, Study
+from tests.processes import Running, until
+
+MADE = re.compile(rb"ps_[A-Za-z0-9_-]{43}")
+NOBODY = 65534
+
+
+@pytest.fixture(scope="module")
+def running(cluster: Running) -> Iterator[Study]:
+    """A study long enough to be looked at."""
+    arms = [{"name": "MIB", "weighting": {"name": "mib"}}]
+    spec: dict[str, Any] = {"name": "long", "seeds": [0], "training": {"epochs": 10_000}, "arms": arms}
+    with Client(cluster.url, cluster.token) as client:
+        study = client.submit(spec)
+        until(lambda: study.read()["counts"]["running"], "a trial runs", 120)
+        yield study
+        study.cancel()
+
+
+def secrets_of(cluster: Running) -> list[bytes]:
+    return [(cluster.home / name).read_bytes().strip() for name in ("token", "ray.token")]
+
+
+def is_told(content: bytes, secrets: list[bytes]) -> bool:
+    return bool(MADE.search(content)) or any(secret in content for secret in secrets)
+
+
+def test_a_study_runs_with_a_token_of_its_own(cluster: Running, running: Study) -> None:
+    lines = (cluster.home / "audit.log").read_text().splitlines()
+    reported = [json.loads(line) for line in lines if f"/api/studies/{running.id}/reports" in line]
+    assert {(line["who"], line["status"]) for line in reported} == {(f"driver of {running.id}", 200)}
+
+
+def test_no_process_is_told_a_secret(cluster: Running, running: Study) -> None:
+    service = json.loads((cluster.home / "service.json").read_text())["pid"]
+    pids = [process.pid for process in processes_of(cluster.home / "ray")] + [service, cluster.process.pid]
+    assert len(pids) > 8
+    secrets = secrets_of(cluster)
+    looked = 0
+    for pid in pids:
+        for name in ("environ", "cmdline"):
+            try:
+                content = Path(f"/proc/{pid}/{name}").read_bytes()
+            except OSError:  # ended meanwhile
+                continue
+            looked += 1
+            assert not is_told(content, secrets), f"{name} of {pid}"
+    assert looked > 16
+
+
+def test_no_file_has_a_secret_but_those_made_for_it(cluster: Running, running: Study) -> None:
+    secrets, looked = secrets_of(cluster), 0
+    own = {cluster.home / "token", cluster.home / "ray.token"}
+    for path in cluster.home.rglob("*"):
+        if path.is_file() and path not in own:
+            looked += 1
+            assert not is_told(path.read_bytes(), secrets), path
+    assert looked > 20 and list((cluster.home / "drivers").iterdir()) == [], "a driver takes its file away"
+    assert all(path.stat().st_mode & 0o077 == 0 for path in own)
+
+
+def test_no_event_has_a_secret(cluster: Running, running: Study) -> None:
+    trial = running.trials()[0]["id"]
+    for path in ("", "/trials", f"/trials/{trial}", "/export?format=json"):
+        answer = cluster.get(f"/api/studies/{running.id}{path}")
+        assert answer.status_code == 200 and not is_told(answer.content, secrets_of(cluster))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_reads_nothing_of_the_home(cluster: Running, running: Study) -> None:
+    def as_nobody(*command: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", check=False, capture_output=True, timeout=60
+        )
+
+    assert as_nobody("ls", "/").returncode == 0
+    for path in (cluster.home, *cluster.home.iterdir(), cluster.home / "ray" / "session_latest" / "logs"):
+        looked = as_nobody("ls" if path.is_dir() else "cat", str(path))
+        assert looked.returncode != 0 and looked.stdout == b"", path

@@ -1,0 +1,66 @@
+"""YAML is read once, in C, and only so much of it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from service.contract.study import parsing, yaml_text
+from service.contract.study.parsing import parse_study, read_body
+from service.contract.wire.errors import InvalidInput
+
+STUDY = "name: s\nseeds: [0, x]\narms: [{name: a, weighting: {name: uniform}}]\n"
+
+
+def test_a_study_is_parsed_once_also_where_its_errors_have_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def compose(text: str) -> yaml.Node | None:
+        parsed.append(text)
+        return yaml_text.compose(text)
+
+    monkeypatch.setattr(parsing, "compose", compose)
+    with pytest.raises(InvalidInput) as error:
+        parse_study(STUDY, "yaml")
+    assert [(detail.path, detail.line) for detail in error.value.details] == [("seeds[1]", 2)] and parsed == [STUDY]
+
+
+def test_it_is_the_c_library_that_reads() -> None:
+    assert yaml.__with_libyaml__ and yaml_text._Parser is yaml.CSafeLoader
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("[" * (yaml_text.DEEPEST + 2), "nested deeper than 50 levels"),
+        ("[" * 400_000, "nested deeper than 50 levels"),
+        ("- " * 400_000, "nested deeper than 50 levels"),
+        (f"[{'1,' * yaml_text.MOST}1]", "more than 50,000 keys and values"),
+        ("a: &x 1\nb: *x", "aliases are not allowed"),
+        ("a: 1\n---\nb: 2", "a second document begins"),
+    ],
+)
+def test_what_goes_too_far_is_refused_where_it_does(text: str, rule: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        read_body(text, "yaml")
+    assert rule in error.value.message and error.value.details[0].line is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("# nothing", None),
+        (
+            "a: 1e-3\nb: 20\nc: '20'\nd: yes\ne: ~\nf: .5\ng: 0x1f",
+            {"a": 1e-3, "b": 20, "c": "20", "d": True, "e": None, "f": 0.5, "g": 31},
+        ),
+        ("- [1, {a: b}]\n- |\n  two\n  lines\n", [[1, {"a": "b"}], "two\nlines\n"]),
+        ("!!str 3", "3"),
+        ("a: {b: [], c: {}}", {"a": {"b": [], "c": {}}}),
+        (f"{'[' * 50}1{']' * 50}", None),
+    ],
+)
+def test_values_are_those_of_the_safe_loader(text: str, value: object) -> None:
+    read = read_body(text, "yaml")
+    assert read == value if value is not None or not text.startswith("[") else read is not None

@@ -1,0 +1,147 @@
+"""What may follow what: by random sequences of events, and the rows of the tables that matter most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.contract.wire.events import (
+    KINDS,
+    Event,
+    Report,
+    StudyCancelled,
+    StudyEvent,
+    StudyExtended,
+    StudyFinished,
+    StudyPaused,
+    StudyResumed,
+    StudyRetried,
+    StudyStarted,
+    StudyState,
+    TrialEvent,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from service.contract.wire.transitions import STUDY_MOVES, TRIAL_MOVES, Ledger
+
+TRIALS = st.sampled_from(["a", "b"])
+REOPEN: dict[StudyState, tuple[type[Event], ...]] = {
+    StudyState.FINISHED: (StudyRetried, StudyExtended),
+    StudyState.FAILED: (StudyRetried, StudyExtended, StudyResumed),
+}
+GO = StudyStarted(uid="go", job="s1")
+
+
+def report(epoch: Any, trial: str = "a") -> Report:
+    return Report(uid=f"{trial}:{epoch}", trial=trial, metrics={"epoch": epoch})
+
+
+def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
+    given: dict[str, Any] = {"trial": TRIALS} if issubclass(kind, TrialEvent) else {}
+    if "reason" in KINDS_WITH_REASON.get(kind, ()):
+        given["reason"] = st.just("why")
+    if kind in (StudyRetried, StudyExtended):
+        given["trials"] = st.lists(TRIALS, max_size=2)
+        given |= {"spec": st.just({}), "version": st.just(2)} if kind is StudyExtended else {}
+    if kind is Report:
+        given["metrics"] = st.fixed_dictionaries({}, optional={"epoch": st.sampled_from([-1, 0, 1, 2, 3, 2.5, None])})
+    return st.builds(kind, uid=st.just("u"), **given)
+
+
+KINDS_WITH_REASON: dict[type[Event], tuple[str, ...]] = {
+    kind: ("reason",) for name, kind in KINDS.items() if name in ("trial_failed", "study_failed")
+}
+SEQUENCES = st.lists(st.one_of([_event(kind) for kind in get_args(Event)]), max_size=40)
+
+
+def test_every_kind_of_event_has_its_row() -> None:
+    assert STUDY_MOVES.keys() | TRIAL_MOVES.keys() == set(get_args(Event))
+
+
+@settings(max_examples=300, deadline=None)
+@given(SEQUENCES)
+def test_whatever_is_sent_what_is_taken_is_the_life_of_a_study(sent: list[Event]) -> None:
+    taken, refused = Ledger().take(sent)
+    assert Counter(map(id, sent)) == Counter(map(id, [*taken, *(event for event, _ in refused)]))
+    state, ended, last = StudyState.QUEUED, Counter[str](), dict[str, float]()
+    for event in taken:
+        assert not state.is_ended() or type(event) in REOPEN.get(state, ()), "nothing else follows the end"
+        if isinstance(event, (StudyRetried, StudyExtended)):
+            for trial in event.trials:
+                ended[trial] = 0
+                if isinstance(event, StudyRetried):
+                    last.pop(trial, None)
+        if isinstance(event, StudyEvent):
+            state = event.leads_to
+            continue
+        assert state in (StudyState.RUNNING, StudyState.PAUSED), "trials of a study that waits tell nothing"
+        assert not ended[event.trial], "nor does a trial that has ended"
+        ended[event.trial] += isinstance(event, TrialFinished | TrialFailed)
+        epoch = event.metrics.get("epoch") if isinstance(event, Report) else None
+        if epoch is not None:
+            assert epoch == int(epoch) >= 0 and epoch > last.get(event.trial, -1), "epochs go up"
+            last[event.trial] = epoch
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEQUENCES, st.integers(0, 40))
+def test_a_batch_is_judged_as_its_events_would_be_one_by_one(sent: list[Event], cut: int) -> None:
+    whole, parts = Ledger(), Ledger()
+    taken = whole.take(sent)[0]
+    assert [*parts.take(sent[:cut])[0], *parts.copy().take(sent[cut:])[0]] == taken
+    replayed = Ledger()
+    for event in taken:
+        assert replayed.refusal(event) is None
+        replayed.add(event)
+    for event in sent:
+        assert (replayed.refusal(event) is None) == (whole.refusal(event) is None), "the log alone decides"
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    ledger = Ledger()
+    ledger.take([GO])
+    ledger.copy().take([StudyCancelled(uid="c"), report(1)])
+    assert ledger.refusal(report(1)) is None and ledger.state is StudyState.RUNNING
+
+
+def reasons(*events: Event) -> list[str]:
+    return [refusal.reason for _, refusal in Ledger().take(events)[1]]
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([report(1)], "the study is queued, its trials tell nothing"),
+        ([GO, report(-1)], "metrics.epoch of a report is a whole number from 0 on, got -1"),
+        ([GO, report(1.5)], "metrics.epoch of a report is a whole number from 0 on, got 1.5"),
+        ([GO, report(2), report(2)], "epoch 2 of trial a comes after its epoch 2, which was reported"),
+        ([GO, report(2), report(1)], "epoch 1 of trial a comes after its epoch 2, which was reported"),
+        ([GO, TrialFinished(uid="f", trial="a"), report(1)], "report does not follow in trial a, which is finished"),
+        ([GO, StudyFinished(uid="f"), report(1)], "the study is finished, its trials tell nothing"),
+        ([StudyFinished(uid="f")], "study_finished does not follow in a study that is queued"),
+    ],
+)
+def test_a_refusal_names_the_rule_and_the_value(events: list[Event], reason: str) -> None:
+    assert reasons(*events) == [reason]
+
+
+def test_what_is_on_its_way_when_a_study_is_paused_comes_in() -> None:
+    paused: list[Event] = [
+        GO,
+        TrialStarted(uid="s", trial="a"),
+        StudyPaused(uid="p"),
+        report(1),
+        TrialFinished(uid="f", trial="a"),
+    ]
+    assert reasons(*paused, StudyResumed(uid="r"), GO, report(1, "b")) == []
+
+
+def test_a_driver_that_starts_again_tells_on_where_the_log_ends() -> None:
+    before: list[Event] = [GO, TrialStarted(uid="s", trial="a"), report(1), report(2)]
+    again: list[Event] = [StudyStarted(uid="again", job="s1-2"), TrialStarted(uid="s2", trial="a"), report(3)]
+    assert reasons(*before, *again, TrialFinished(uid="f", trial="a")) == []

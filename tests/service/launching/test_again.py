@@ -1,0 +1,178 @@
+"""Retrying and extending: what is planned again, what stays, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from service.launching import launcher
+from tests.service.bench import Bench
+
+ARM = {"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 1.0]}}}
+
+
+def ask(bench: Bench, study: str, wish: str, body: dict[str, Any] | None = None) -> Any:
+    return bench.ask("POST", f"/api/studies/{study}/{wish}", json=body)
+
+
+def trained(bench: Bench, study: str, trial: str, epochs: int = 1, name: str = "", end: str = "finished") -> None:
+    name = name or trial
+    told = [
+        {"uid": f"{name}:{e}", "kind": "report", "trial": trial, "metrics": {"epoch": e}} for e in range(1, epochs + 1)
+    ]
+    reason = {"reason": "diverged"} if end == "failed" else {}
+    bench.report(study, *told, {"uid": f"{name}:{end}", "kind": f"trial_{end}", "trial": trial, **reason})
+
+
+def finished(bench: Bench, end: str = "finished", **spec: Any) -> tuple[str, list[str]]:
+    """A study that has ended, its first trial in this way."""
+    study = bench.submit(**spec)
+    bench.launcher.tick()
+    first, *others = bench.trials(study)
+    trained(bench, study, first, end=end)
+    for trial in others:
+        trained(bench, study, trial)
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    return study, [first, *others]
+
+
+def rows(bench: Bench, study: str) -> dict[str, Any]:
+    return {trial["id"]: trial for trial in bench.get(f"/api/studies/{study}/trials")["trials"]}
+
+
+def test_failed_trials_are_begun_anew_and_the_others_stay(bench: Bench) -> None:
+    study, (failed, done) = finished(bench, end="failed")
+    answer = ask(bench, study, "retry")
+    assert (answer.status_code, answer.json()["state"], answer.json()["ended_at"]) == (200, "running", None)
+    trials = rows(bench, study)
+    assert (trials[failed]["state"], trials[failed]["metrics"], trials[failed]["retries"]) == ("planned", {}, 1)
+    assert (trials[done]["state"], trials[done]["retries"]) == ("finished", 0)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [study, f"{study}-2"]
+    trained(bench, study, failed, name=f"{failed}:retry1")
+    bench.report(study, {"uid": "end2", "kind": "study_finished"})
+    assert [trial["state"] for trial in rows(bench, study).values()] == ["finished", "finished"]
+    assert [event["kind"] for event in bench.stream(study)][-1] == "study_finished"
+
+
+def test_a_trial_is_retried_three_times_at_most_and_each_time_after_a_longer_wait(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, (failed, _) = finished(bench, end="failed")
+    for retry, wait in ((1, 0), (2, 30), (3, 120)):
+        assert ask(bench, study, "retry").status_code == 200
+        assert bench.events(study)[-1]["wait_seconds"] == wait
+        now = datetime.now(UTC)
+        if wait:
+            bench.launcher.tick()
+            assert len(bench.cluster.started()) == retry, "not yet"
+
+        class Later(datetime):
+            @classmethod
+            def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+                return now + timedelta(seconds=wait + 1)  # noqa: B023
+
+        monkeypatch.setattr(launcher, "datetime", Later)
+        bench.launcher.tick()
+        monkeypatch.undo()
+        assert len(bench.cluster.started()) == retry + 1
+        trained(bench, study, failed, name=f"{failed}:retry{retry}", end="failed")
+        bench.report(study, {"uid": f"end{retry}", "kind": "study_finished"})
+        bench.cluster.end(f"{study}-{retry + 1}", "SUCCEEDED", None)
+    answer = ask(bench, study, "retry")
+    assert answer.status_code == 409 and "retried 3 times already" in answer.json()["error"]["message"]
+
+
+def test_a_study_without_failed_trials_has_nothing_to_retry(bench: Bench) -> None:
+    study, _ = finished(bench)
+    answer = ask(bench, study, "retry")
+    assert answer.status_code == 409 and "no trial failed" in answer.json()["error"]["message"]
+    assert answer.json()["error"]["details"] == [{"path": "state", "message": "finished"}]
+
+
+def test_more_seeds_are_more_trials_and_what_has_finished_is_not_run_again(bench: Bench) -> None:
+    study, before = finished(bench)
+    answer = ask(bench, study, "extend", {"seeds": [5, 6]})
+    assert (answer.status_code, answer.json()["spec"]["seeds"]) == (200, [0, 5, 6])
+    trials = rows(bench, study)
+    assert answer.json()["counts"]["planned"] == len(trials) == 6 and set(before) < set(trials)
+    assert [trials[trial]["state"] for trial in before] == ["finished", "finished"]
+    bench.launcher.tick()
+    assert bench.events(study)[-1]["reason"] == "resumed; 4 trials had not begun"
+    new = next(trial for trial in trials if trial not in before)
+    trained(bench, study, new)
+    assert rows(bench, study)[new]["state"] == "finished"
+
+
+def test_more_points_of_a_grid(bench: Bench) -> None:
+    study, before = finished(bench)
+    answer = ask(bench, study, "extend", {"grid": {"a": {"weighting.beta": [0.5]}}})
+    assert answer.json()["spec"]["arms"][0]["weighting"]["beta"] == {"grid": [0.1, 1.0, 0.5]}
+    new = rows(bench, study).keys() - set(before)
+    assert [rows(bench, study)[trial]["config"]["weighting.beta"] for trial in new] == [0.5]
+
+
+def test_more_epochs_let_finished_trials_go_on_and_keep_what_they_told(bench: Bench) -> None:
+    study, (first, _) = finished(bench)
+    answer = ask(bench, study, "extend", {"epochs": 3})
+    assert answer.json()["spec"]["training"]["epochs"] == 3 and answer.json()["progress"] == pytest.approx(1 / 3)
+    row = rows(bench, study)[first]
+    assert (row["state"], row["metrics"]["epoch"], row["extensions"]) == ("planned", 1, 1)
+    bench.launcher.tick()
+    told = [{"uid": f"{first}:{e}", "kind": "report", "trial": first, "metrics": {"epoch": e}} for e in (1, 2, 3)]
+    answer = bench.report(study, *told, {"uid": f"{first}:finished:1", "kind": "trial_finished", "trial": first})
+    assert (answer["accepted"], answer["duplicates"]) == (3, 1)
+    reports = bench.get(f"/api/studies/{study}/trials/{first}")["reports"]
+    assert [report["epoch"] for report in reports] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({}, "name seeds, epochs or grid"),
+        ({"seeds": [0]}, "seeds: the study has seed 0 already"),
+        ({"epochs": 1}, "epochs: must be above the 1 epochs of training, got 1"),
+        ({"grid": {"b": {}}}, "there is no arm 'b'; known: a"),
+        ({"grid": {"a": {"weighting.beta": [0.1]}}}, "the grid has 0.1 already"),
+        ({"grid": {"a": {"model.latent": [4]}}}, "model.latent is no grid of arm 'a'; its grids: weighting.beta"),
+        ({"grid": {"a": {"weighting.beta": [-1]}}}, "weighting.beta"),
+        ({"seeds": list(range(1, 900))}, "limits.trials"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_what_cannot_be_extended_is_refused_with_its_place(bench: Bench, wish: dict[str, Any], words: str) -> None:
+    study, _ = finished(bench)
+    answer = ask(bench, study, "extend", wish)
+    assert answer.status_code == 422 and words in str(answer.json()["error"])
+    assert bench.state(study) == "finished"
+
+
+def test_a_study_that_searches_gets_no_more_seeds(bench: Bench) -> None:
+    beta = {"range": {"from": 0.1, "to": 1.0}}
+    search = {"name": "optuna", "sampler": "random", "trials": 2}
+    study, _ = finished(bench, arms=[{"name": "a", "weighting": {"name": "fixed", "beta": beta}, "search": search}])
+    answer = ask(bench, study, "extend", {"seeds": [1]})
+    assert answer.status_code == 422 and "deals the seeds out in turn" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "cancelled"])
+def test_a_study_that_waits_runs_or_was_cancelled_is_not_extended(bench: Bench, state: str) -> None:
+    study = bench.submit()
+    if state == "running":
+        bench.launcher.tick()
+    if state == "cancelled":
+        bench.cancel(study)
+    answer = ask(bench, study, "extend", {"seeds": [7]})
+    assert answer.status_code == 409
+    assert answer.json()["error"]["message"] == f"study {study} is {state} and cannot be extended"
+
+
+def test_a_view_that_was_folded_before_knows_what_an_extension_brought(bench: Bench) -> None:
+    study, _ = finished(bench)
+    ask(bench, study, "extend", {"seeds": [5]})
+    again = Bench(bench.settings.home)
+    assert again.read(study)["spec"]["seeds"] == [0, 5] and len(again.trials(study)) == 4
+    again.close()

@@ -1,0 +1,157 @@
+"""Saved states of cohorts: who may be saved, what is kept of it, and when it is gone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.contract.wire.cohort_state import key_of
+from service.store.drafts import MARK, drafted, sweep
+from tests.service.bench import Bench
+
+
+def content(members: dict[str, Any], epoch: int = 3, **more: Any) -> bytes:
+    """The head of a safetensors file, and a tensor's worth of bytes."""
+    said = json.dumps({"members": members, "epoch": epoch, "seconds": 1.5, **more})
+    header = json.dumps({"__metadata__": {"cohort": said}, "x": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}})
+    return len(header).to_bytes(8, "little") + header.encode() + b"abcd"
+
+
+def put(bench: Bench, study: str, body: bytes, key: str) -> Any:
+    return bench.ask("PUT", f"/api/studies/{study}/cohorts/{key}/state", content=body)
+
+
+def saved(bench: Bench, study: str, *trials: str, epoch: int = 3) -> str:
+    members: dict[str, Any] = {trial: {} for trial in trials}
+    answer = put(bench, study, content(members, epoch), key_of(members))
+    assert answer.status_code == 204, answer.text
+    return key_of(members)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    bench = Bench(tmp_path, keep_free_bytes=0)
+    yield bench
+    bench.close()
+
+
+def test_a_state_is_handed_out_as_it_was_saved_and_the_latest_counts(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    key = saved(bench, study, one, two)
+    saved(bench, study, one, two, epoch=5)
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").content == content({one: {}, two: {}}, 5)
+    assert bench.get(f"/api/studies/{study}/cohorts") == {
+        "cohorts": [{"members": {one: {}, two: {}}, "epoch": 5, "seconds": 1.5, "failed": []}]
+    }
+
+
+def test_a_cohort_of_other_members_is_another_cohort(bench: Bench) -> None:
+    assert len({key_of({"a": {}, "b": {}}), key_of({"b": {}, "a": {}}), key_of({"a": {}})}) == 3
+    assert key_of({"a": {"weighting.beta": 0.1}}) != key_of({"a": {"weighting.beta": 0.2}})
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "begin as a safetensors"),
+        (b"no safetensors at all", "begin as a safetensors"),
+        ((2).to_bytes(8, "little") + b"{}", "metadata"),
+        ((2).to_bytes(8, "little") + b"[]", "metadata"),
+        (content({}), "members"),
+        (content({"t1": {}}, epoch=0), "epoch"),
+        (content({"t1": {}}, unknown=1), "unknown"),
+        (content({"nobody": {}}), "key"),
+    ],
+)
+def test_what_is_no_state_is_refused_and_leaves_nothing(bench: Bench, body: bytes, words: str) -> None:
+    study = bench.submit()
+    answer = put(bench, study, body, "c" + "0" * 16)
+    assert answer.status_code == 422 and words in answer.json()["error"]["message"]
+    assert not list((bench.settings.home / "states").rglob("*.safetensors*"))
+
+
+def test_members_must_be_trials_of_the_study(bench: Bench) -> None:
+    study = bench.submit()
+    answer = put(bench, study, content({"nobody": {}}), key_of({"nobody": {}}))
+    assert answer.status_code == 422 and "there is no trial 'nobody'" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("key", ["..", "c0", "c" + "g" * 16, "C" + "0" * 16])
+def test_a_key_is_a_hash_and_never_a_path(bench: Bench, key: str) -> None:
+    study = bench.submit()
+    assert put(bench, study, content({"t": {}}), key).status_code in (404, 405, 422)
+
+
+def test_a_state_is_gone_when_all_its_members_are_over(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    key = saved(bench, study, *bench.trials(study))
+    bench.finish_trial(study, 0)
+    assert len(bench.get(f"/api/studies/{study}/cohorts")["cohorts"]) == 1
+    bench.finish_trial(study, 1)
+    assert bench.get(f"/api/studies/{study}/cohorts") == {"cohorts": []}
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 404
+
+
+@pytest.mark.parametrize("end", ["finish", "cancel"])
+def test_a_study_that_has_ended_for_good_keeps_no_states_and_takes_none(bench: Bench, end: str) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    trials = bench.trials(study)
+    key = saved(bench, study, *trials)
+    getattr(bench, end)(study)
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 404
+    assert put(bench, study, content({trial: {} for trial in trials}), key).status_code == 409
+
+
+def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_does_not(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    key = saved(bench, study, *bench.trials(study))
+    bench.report(study, {"uid": "f", "kind": "study_failed", "reason": "r"})
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 200
+    bench.delete(study)
+    assert not (bench.settings.home / "states" / study).exists()
+
+
+def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1, 2])
+    bench.launcher.tick()
+    one, two, *_ = bench.trials(study)
+    for trial in (one, two):
+        bench.report(study, {"uid": f"{trial}:s", "kind": "trial_started", "trial": trial})
+    saved(bench, study, one, epoch=17)
+    bench.cluster.end(study, "FAILED", "killed")
+    bench.launcher.tick()
+    reason = bench.read(study)["reason"]
+    assert reason.startswith(
+        "started again: its driver ended (failed): killed; 1 trial goes on after epoch 17, 1 trial"
+    )
+    assert "1 trial starts over, 4 trials had not begun" in reason
+    states = [trial["state"] for trial in bench.get(f"/api/studies/{study}/trials")["trials"]]
+    assert set(states) == {"planned"}, "nothing runs before a driver says so"
+
+
+def test_the_state_alone_is_told_to_those_who_only_want_to_know_of_a_pause(bench: Bench) -> None:
+    study = bench.submit()
+    assert bench.get(f"/api/studies/{study}/state") == {"state": "queued"}
+    assert bench.send(study, {"uid": "s", "kind": "study_started"}).headers["Paretoscope-State"] == "running"
+
+
+def test_drafts_of_processes_that_were_killed_are_swept_and_those_under_way_stay(tmp_path: Path) -> None:
+    with drafted(tmp_path / "a" / "file") as draft:
+        under_way = Path(draft.file.name)
+        host = under_way.name.rpartition(MARK)[2].partition("-")[0]
+        left = tmp_path / "a" / f".file{MARK}{host}-99999999.abc"
+        elsewhere = tmp_path / "a" / f".file{MARK}another_host-99999999.abc"
+        for draft_file in (left, elsewhere):
+            draft_file.write_bytes(b"half")
+        sweep(tmp_path, begun=0.0)
+        assert (left.exists(), elsewhere.exists(), under_way.exists()) == (False, True, True)
+        sweep(tmp_path, begun=2e9)
+        assert not under_way.exists(), "of an earlier process with this one's number"

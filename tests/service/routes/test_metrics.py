@@ -1,0 +1,79 @@
+"""/metrics, as Prometheus reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.service.bench import Bench
+
+
+def read(bench: Bench) -> dict[tuple[str, ...], float]:
+    """Values by name and labels."""
+    answer = bench.ask("GET", "/metrics")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/plain")
+    samples = (sample for family in text_string_to_metric_families(answer.text) for sample in family.samples)
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+
+def test_studies_are_counted_by_state(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for _ in range(3):
+        bench.submit()
+    bench.launcher.tick()
+    read_now = read(bench)
+    assert read_now["paretoscope_studies", "running"] == bench.settings.studies_at_once == 2
+    assert read_now["paretoscope_studies", "queued"] == 1
+
+
+def test_answers_are_counted_by_address_not_by_what_was_asked(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for wanted in ("a", "b", "c"):
+        assert bench.ask("GET", f"/api/studies/{wanted}").status_code == 404
+        assert bench.ask("GET", f"/nothing/{wanted}").status_code == 404
+    counted = read(bench)
+    assert counted["paretoscope_http_requests_total", "GET", "/studies/{study_id}", "404"] == 3
+    assert counted["paretoscope_http_requests_total", "GET", "none", "404"] == 3
+    assert not any("/nothing/a" in key for key in counted)
+
+
+def test_errors_of_the_service_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(tmp_path)
+
+    def broken(*arguments: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(bench.parts.store, "list_studies", broken)
+    assert bench.ask("GET", "/api/studies", raise_errors=False).status_code == 500
+    assert read(bench)["paretoscope_http_requests_total", "GET", "/studies", "500"] == 1
+
+
+def test_a_running_study_that_says_nothing_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("service.web.gauges.time.monotonic", lambda: now)
+    bench = Bench(tmp_path)
+    assert read(bench)["paretoscope_silence_seconds",] == 0, "none runs"
+    talking, silent = bench.submit(), bench.submit()
+    bench.launcher.tick()
+    now = 1040.0
+    trial = bench.get(f"/api/studies/{talking}/trials")["trials"][0]["id"]
+    event = {"uid": "u1", "kind": "trial_started", "trial": trial}
+    for _ in range(2):  # the second is a duplicate
+        assert bench.ask("POST", f"/api/studies/{talking}/reports", json={"events": [event]}).status_code == 200
+    now = 1050.0
+    counted = read(bench)
+    assert (counted["paretoscope_silence_seconds",], counted["paretoscope_events_total",]) == (50, 1)
+    bench.ask("POST", f"/api/studies/{silent}/cancel")
+    assert read(bench)["paretoscope_silence_seconds",] == 10
+
+
+def test_the_store_has_a_size(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    files = tmp_path.glob("paretoscope.db*")
+    assert read(bench)["paretoscope_store_bytes",] == sum(file.stat().st_size for file in files) > 0
+
+
+def test_counts_are_for_those_with_the_token(tmp_path: Path) -> None:
+    assert Bench(tmp_path, token="secret").ask("GET", "/metrics", headers={}).status_code == 401

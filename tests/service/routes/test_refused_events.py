@@ -1,0 +1,142 @@
+"""What a driver may not tell: refused one by one with the reason, while the rest of its batch is taken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from service.contract.wire.events import Report
+from tests.service.bench import Bench
+from workers.sending.reporter import Reporter
+from workers.sending.study_client import StudyClient
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def study(bench: Bench) -> str:
+    """Runs as the job of its own name."""
+    study = bench.submit()
+    bench.launcher.tick()
+    return study
+
+
+def report(trial: str, epoch: float, uid: str = "") -> dict[str, Any]:
+    metrics = {"epoch": epoch}
+    return {"uid": uid or f"{trial}:{epoch}", "kind": "report", "trial": trial, "metrics": metrics}
+
+
+def finished(trial: str) -> dict[str, Any]:
+    return {"uid": f"{trial}:finished", "kind": "trial_finished", "trial": trial}
+
+
+def send(bench: Bench, study: str, *events: dict[str, Any], job: str | None = None) -> httpx.Response:
+    return bench.ask("POST", f"/api/studies/{study}/reports", json={"events": list(events), "job": job})
+
+
+def test_a_study_that_waits_takes_no_events(bench: Bench) -> None:
+    study = bench.submit()
+    trial = bench.trials(study)[0]
+    for event in (report(trial, 1), {"uid": "end", "kind": "study_finished"}):
+        answer = send(bench, study, event)
+        assert (answer.status_code, answer.json()["error"]["details"][0]["message"]) == (409, "queued")
+    assert bench.kinds(study) == ["study_queued"]
+
+
+def test_what_breaks_a_rule_is_named_and_the_rest_is_taken(bench: Bench, study: str) -> None:
+    a, b = bench.trials(study)
+    wrong = [
+        report(a, 1, "twice"),
+        report(a, -3),
+        report("elsewhere", 1),
+        {**report(b, 1), "uid": "service:started:2"},
+        report(b, 9),
+    ]
+    answer = send(bench, study, report(a, 1), *wrong[:3], finished(b), *wrong[3:]).json()
+    assert (answer["accepted"], answer["duplicates"], answer["refused"]) == (2, 0, 5)
+    assert {each["uid"]: each["reason"] for each in answer["refusals"]} == {
+        "twice": f"epoch 1 of trial {a} comes after its epoch 1, which was reported",
+        f"{a}:-3": "metrics.epoch of a report is a whole number from 0 on, got -3",
+        "elsewhere:1": f"there is no trial 'elsewhere' in study {study}",
+        "service:started:2": "service:… is reserved, got 'service:started:2'",
+        f"{b}:9": f"report does not follow in trial {b}, which is finished",
+    }
+    assert bench.kinds(study)[2:] == ["report", "trial_finished"]
+
+
+def test_a_batch_of_which_nothing_is_left_is_an_error_with_every_reason(bench: Bench, study: str) -> None:
+    a, _ = bench.trials(study)
+    answer = send(bench, study, report(a, -1), report("elsewhere", 1))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (422, "invalid_input")
+    assert [detail["path"] for detail in error["details"]] == ["events[1].trial", "events[0]"]
+
+
+def test_a_resend_is_a_duplicate_also_where_it_would_be_refused_now(bench: Bench, study: str) -> None:
+    a, _ = bench.trials(study)
+    batch = [report(a, 1), report(a, 2), finished(a)]
+    send(bench, study, *batch)
+    assert send(bench, study, *batch).json() == {"accepted": 0, "duplicates": 3}
+
+
+def test_a_driver_that_was_replaced_is_told_to_stop_and_harms_nothing(bench: Bench, study: str) -> None:
+    """Killed for a while, then back: what it says of trials, and of the study's end, is the other's to say."""
+    a, b = bench.trials(study)
+    assert send(bench, study, report(a, 1), job=study).json()["accepted"] == 1
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    new = f"{study}-2"
+    failed = {"uid": f"{a}:failed", "kind": "trial_failed", "trial": a, "reason": "its actor died"}
+    for late in (failed, {"uid": "end", "kind": "study_finished"}, report(b, 1)):
+        answer = send(bench, study, late, job=study)
+        assert answer.status_code == 409 and f"job {study} has been replaced by {new}" in answer.text
+    assert send(bench, study, report(a, 1), job=study).json() == {"accepted": 0, "duplicates": 1}
+    again = [report(a, 1), report(a, 2), finished(a)]
+    assert send(bench, study, *again, job=new).json() == {"accepted": 2, "duplicates": 1}
+    assert bench.state(study) == "running"
+
+
+def test_reports_that_meet_a_cancelled_study_end_their_driver(bench: Bench, study: str) -> None:
+    a, _ = bench.trials(study)
+    bench.cancel(study)
+    assert send(bench, study, report(a, 1), job=study).status_code == 409
+
+
+def test_a_driver_logs_what_was_refused_and_trains_on(
+    bench: Bench, study: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    a, b = bench.trials(study)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent = bench.ask(
+            "POST", request.url.path, content=request.content, headers={"Content-Type": "application/json"}
+        )
+        return httpx.Response(sent.status_code, content=sent.content)
+
+    send(bench, study, finished(a))
+    reporter = Reporter(StudyClient("http://service", None, study, httpx.MockTransport(answer), job=study))
+    reporter.report(a, 1, {"epoch": 1})
+    reporter.report(b, 1, {"epoch": 1})
+    assert reporter.close(30) and not reporter.ended.is_set()
+    assert [r.message for r in caplog.records if "refused" in r.message] == [
+        f"event {a}:1 was refused: report does not follow in trial {a}, which is finished"
+    ]
+    assert bench.kinds(study)[2:] == ["trial_finished", "report"]
+
+
+def test_a_client_hands_back_what_was_not_taken() -> None:
+    refused = {"accepted": 1, "duplicates": 0, "refused": 1, "refusals": [{"uid": "u", "reason": "why"}]}
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=refused))
+    with StudyClient("http://service", None, "s1", transport) as client:
+        (refusal,) = client.report([Report(uid="u", trial="t", metrics={})], threading.Event()).refusals
+    assert (refusal.uid, refusal.reason) == ("u", "why")

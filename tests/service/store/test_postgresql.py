@@ -1,0 +1,226 @@
+"""PostgreSQL beyond what every store does: a server that goes and comes back, and several processes on one database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy as sql
+
+from service.contract.study.parsing import check_study
+from service.contract.wire.errors import Conflict, InvalidInput, NotFound, Unavailable
+from service.store.schema import REVISION
+from service.store.sql import SqlStore
+from service.store.upgrading import revision_of
+from service.views.cache import Views
+from tests.postgres import Server, postgresql
+from tests.processes import service_alone, short_home, until
+from tests.service.bench import SPEC, Bench, Cluster
+from tests.service.store import first_release
+from tests.service.store.conftest import STARTED, kinds, report
+from tests.service.store.test_upgrading import trial_of
+
+Opening = Callable[..., SqlStore]
+
+
+@pytest.fixture
+def url(postgres: Server) -> Iterator[str]:
+    with postgres.database() as url:
+        yield url
+
+
+@pytest.fixture
+def store(url: str, tmp_path: Path, plain: dict[str, Any]) -> Iterator[SqlStore]:
+    store = SqlStore(tmp_path, url)
+    store.create("s1", plain, None)
+    store.append("s1", [STARTED])
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(store: SqlStore, url: str, tmp_path: Path) -> Iterator[SqlStore]:
+    """The same database, as another process has it."""
+    other = SqlStore(tmp_path, url)
+    yield other
+    other.close()
+
+
+def test_nothing_of_it_lies_in_the_home(store: SqlStore, tmp_path: Path) -> None:
+    assert list(tmp_path.iterdir()) == [] and store.size_bytes() > 1000
+
+
+def test_a_server_that_went_is_waited_for_and_everything_goes_on(tmp_path: Path, plain: dict[str, Any]) -> None:
+    with postgresql() as server, server.database() as url:
+        store = SqlStore(tmp_path, url)
+        store.create("s1", plain, None)
+        assert store.leads()
+        server.stop()
+        calls: list[Callable[[], object]] = [store.check, store.leads, lambda: store.append("s1", [STARTED])]
+        for call in calls:
+            with pytest.raises(Unavailable, match=r"the store (does not answer|cannot be read)"):
+                call()
+        server.start()
+        assert store.append("s1", [STARTED, report("t", 1)]).accepted == 2
+        assert store.leads() and kinds(store) == ["study_queued", "study_started", "report"]
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/none", "the store does not answer"),
+        ("mysql://host/name", "only postgresql is known"),
+        ("not an address", "is no address"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_a_sentence(tmp_path: Path, url: str, said: str) -> None:
+    with pytest.raises(Unavailable, match=said):
+        SqlStore(tmp_path, url)
+
+
+def test_what_one_process_writes_the_other_hears_of(store: SqlStore, other: SqlStore, plain: dict[str, Any]) -> None:
+    heard: list[tuple[str, str]] = []
+    told: list[str] = []
+    other.from_others.append(lambda study, state: heard.append((study, state)))
+    other.listeners.append(told.append)
+    until(lambda: store.append("s1", [report("t", len(kinds(store)))]) and heard, "the other listens")
+    heard.clear()
+    store.create("s2", plain, None)
+    store.append("s2", [STARTED, report("t", 1)])
+    store.append("s2", [report("t", 2)])
+    store.create("s3", plain, None)
+    store.delete("s3")
+    wanted = [("s2", "queued"), ("s2", "running"), ("s2", ""), ("s3", "queued"), ("s3", "deleted")]
+    until(lambda: wanted[-1] in heard, "all of it is heard of")  # in order, after what was left of the first
+    assert [news for news in heard if news[0] != "s1"] == wanted and told[-1] == "s3"
+    count = len(heard)
+    other.append("s1", [report("other", 1)])
+    store.append("s2", [report("t", 3)])
+    until(lambda: ("s2", "") in heard[count:], "the next is heard of")
+    assert not [study for study, _ in heard[count:] if study == "s1"], "what it writes itself it knows"
+
+
+def test_one_process_leads_and_another_follows_when_it_is_gone(store: SqlStore, other: SqlStore) -> None:
+    assert [store.leads(), other.leads(), store.leads()] == [True, False, True]
+    store.close()
+    until(other.leads, "the other leads")
+
+
+def test_two_processes_with_one_key_make_one_study(store: SqlStore, other: SqlStore, plain: dict[str, Any]) -> None:
+    made: list[tuple[str, bool]] = []
+    barrier = threading.Barrier(2)
+
+    def create(each: SqlStore, name: str) -> None:
+        barrier.wait()
+        row, created = each.create(name, plain, "key")
+        made.append((row.id, created))
+
+    threads = [threading.Thread(target=create, args=pair) for pair in ((store, "a"), (other, "b"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(created for _, created in made) == [False, True] and len({name for name, _ in made}) == 1
+    with pytest.raises(Conflict):
+        store.create("c", {**plain, "name": "else"}, "key")
+
+
+def test_text_that_it_cannot_keep_is_refused_not_an_error_of_ours(store: SqlStore) -> None:
+    with pytest.raises((NotFound, InvalidInput)):
+        store.study("\x00")
+
+
+def test_a_database_of_the_first_release_goes_on_where_it_was(url: str, tmp_path: Path) -> None:
+    spec = check_study(SPEC).model_dump(by_alias=True, mode="json")
+    for key in ("validation_fraction", "draw"):
+        del spec["data"][key]
+    trial = trial_of(spec)
+    engine = sql.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    first_release.fill(engine, spec, trial, 3)
+    store = SqlStore(tmp_path, url)
+    with engine.connect() as connection:
+        assert revision_of(connection) == REVISION
+        columns = {column["name"]: str(column["type"]) for column in sql.inspect(connection).get_columns("studies")}
+    assert {"spec_version", "last_seq", "lost_events"} <= columns.keys()
+    assert store.last_seqs(["old", "later"]) == {"old": 5, "later": 1}
+    assert store.append("old", [report(trial, 3), report(trial, 4)])[:2] == (1, 1)
+    with Views(store).read("old") as view:
+        assert [metrics["epoch"] for metrics in view.trials[trial].reports] == [1, 2, 3, 4]
+    assert store.create("new", store.study("old").spec, None)[1]
+    store.close()
+    engine.dispose()
+
+
+@pytest.fixture
+def two(url: str, tmp_path: Path) -> Iterator[tuple[Bench, Bench]]:
+    """Two services on one database and one Ray."""
+    cluster = Cluster()
+    benches = [Bench(tmp_path / name, cluster, database_url=url) for name in ("a", "b")]
+    yield benches[0], benches[1]
+    for bench in benches:
+        bench.close()
+
+
+def test_a_study_that_both_services_see_is_handed_to_ray_once(two: tuple[Bench, Bench]) -> None:
+    first, second = two
+    study = second.submit()
+    for _ in range(2):
+        first.launcher.step()
+        second.launcher.step()
+    assert first.cluster.started() == [study] and second.state(study) == "running"
+    trial = second.trials(study)[0]
+    second.report(study, {"uid": "r", "kind": "report", "trial": trial, "metrics": {"epoch": 1}})
+    assert first.get(f"/api/studies/{study}/trials/{trial}")["metrics"] == {"epoch": 1}
+    first.close()
+    first.cluster.end(study)
+    until(second.parts.store.leads, "the other leads")
+    second.launcher.step()
+    assert first.cluster.started() == [study, f"{study}-2"], "who takes over brings the driver back"
+
+
+def test_a_study_that_one_service_ends_or_deletes_is_so_in_the_other(two: tuple[Bench, Bench]) -> None:
+    first, second = two
+    study, waiting = second.submit(), second.submit()
+    first.launcher.step()
+    assert first.state(study) == "running"
+    assert second.cancel(study).status_code == 200
+
+    def stopped() -> bool:
+        first.launcher.step()
+        return first.cluster.stopped.count(study) > 0
+
+    until(stopped, "the one that leads ends the job")
+    second.cancel(waiting)
+    first.read(waiting)
+    assert second.delete(waiting).status_code == 204
+    gone = f"/api/studies/{waiting}"
+    until(lambda: first.ask("GET", gone).status_code == 404, "it is gone in the other too")
+
+
+def test_a_stream_of_one_service_has_what_was_written_through_the_other(url: str) -> None:
+    with (
+        short_home() as a,
+        short_home() as b,
+        service_alone(a, PARETOSCOPE_DATABASE_URL=url) as first,
+        service_alone(b, PARETOSCOPE_DATABASE_URL=url) as second,
+    ):
+        study = first.post("/api/studies", json=SPEC).json()["id"]
+        path = f"/api/studies/{study}"
+        seen: list[str] = []
+
+        def follow() -> None:
+            with httpx.stream("GET", f"{second.url}{path}/events", timeout=60, trust_env=False) as stream:
+                seen.extend(line for line in stream.iter_lines() if line.startswith("event: "))
+
+        thread = threading.Thread(target=follow)
+        thread.start()
+        for uid, kind in (("go", "study_started"), ("end", "study_finished")):
+            first.post(f"{path}/reports", json={"events": [{"uid": uid, "kind": kind}]}).raise_for_status()
+        thread.join(timeout=60)
+        assert seen == ["event: study_queued", "event: study_started", "event: study_finished"]
+        assert second.get(path).json()["state"] == "finished"

@@ -1,0 +1,76 @@
+"""Connections as a stranger would open them: half a header, too many, a body that is refused while it is sent."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.processes import Running, service_alone, short_home, until
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Running]:
+    limits = {"MAX_CONNECTIONS": "20", "BODY_SECONDS": "0.5", "MAX_STUDY_BYTES": "1000", "TOKEN": "secret"}
+    settings = {f"PARETOSCOPE_{name}": value for name, value in limits.items()}
+    with short_home() as home, service_alone(home, None, **settings) as running:
+        yield running
+
+
+def connect(running: Running) -> socket.socket:
+    port = int(running.url.rpartition(":")[2])
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
+
+
+def answer_of(link: socket.socket) -> tuple[int, dict[str, object]]:
+    """Everything until the other side has no more to say."""
+    received = b""
+    while piece := link.recv(65536):
+        received += piece
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body) if body else {}
+
+
+def request(path: str, length: int, token: str = "secret", more: str = "") -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n{more}"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(("token", "status"), [("secret", 413), ("wrong", 401)])
+def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(small: Running, token: str, status: int) -> None:
+    size = 8_000_000
+    with connect(small) as link:
+        link.sendall(request("/api/studies", size, token))
+        for _ in range(size // 100_000):
+            link.sendall(b"x" * 100_000)
+        code, said = answer_of(link)
+    assert code == status and "error" in said
+
+
+def test_one_that_asks_first_is_told_without_sending(small: Running) -> None:
+    with connect(small) as link:
+        link.sendall(request("/api/studies", 10**9, more="Expect: 100-continue\r\n"))
+        assert answer_of(link)[0] == 413
+
+
+def test_a_body_that_stops_is_not_waited_for(small: Running) -> None:
+    with connect(small) as link:
+        link.sendall(request("/api/studies", 500) + b'{"name"')
+        code, said = answer_of(link)
+    assert code == 408 and "nothing of the body arrived for 0.5 s" in str(said)
+
+
+def test_too_many_connections_are_told_so_and_later_ones_are_served(small: Running) -> None:
+    links = [connect(small) for _ in range(20)]
+    try:
+        for link in links:
+            link.sendall(b"GET /healthz HTTP/1.1\r\nHost: ")  # half a header
+        with connect(small) as late:
+            code, said = answer_of(late)
+        assert code == 503 and "too many connections" in str(said)
+    finally:
+        for link in links:
+            link.close()
+    until(lambda: small.get("/healthz").status_code == 200, "there is room again")

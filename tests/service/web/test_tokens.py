@@ -1,0 +1,163 @@
+"""Tokens: shown once, kept as a hash, good for a time, with limits; what they did is written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from service.web import audit
+from service.web.audit import Audit
+from service.web.rates import Rate
+from tests.processes import short_home
+from tests.service.bench import SPEC, Bench
+
+OWNER = "the owner's"
+
+
+@pytest.fixture
+def guarded() -> Iterator[Bench]:
+    with short_home() as home:
+        bench = Bench(home, token=OWNER, wrong_tokens_per_minute=5, submissions_per_minute=6, keep_free_bytes=0)
+        yield bench
+        bench.close()
+
+
+def create(bench: Bench, **asked: Any) -> dict[str, Any]:
+    answer = bench.ask("POST", "/api/tokens", json={"name": "ada", "scopes": ["read"], **asked})
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def ask(bench: Bench, token: str, method: str = "GET", path: str = "/api/studies", **more: Any) -> httpx.Response:
+    return bench.ask(method, path, headers={"Authorization": f"Bearer {token}", **more.pop("headers", {})}, **more)
+
+
+def test_a_token_is_shown_once_and_kept_as_a_hash(guarded: Bench) -> None:
+    made = create(guarded, scopes=["write", "read"], days=2)
+    secret = made.pop("token")
+    assert len(secret) >= 40 and made["scopes"] == ["read", "write"] and made["expires_at"] > made["created_at"]
+    assert guarded.get("/api/tokens") == {"tokens": [made]}
+    files = [path for path in guarded.settings.home.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in files)
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
+    assert ask(guarded, secret).status_code == 200
+    cookie = {"Cookie": f"paretoscope_token={secret}"}
+    assert guarded.ask("GET", "/api/studies", headers=cookie).status_code == 200
+
+
+def test_a_revoked_token_is_refused_from_then_on(guarded: Bench) -> None:
+    made, other = create(guarded), create(guarded)
+    assert ask(guarded, made["token"]).status_code == 200
+    assert guarded.ask("DELETE", f"/api/tokens/{made['id']}").status_code == 204
+    assert (ask(guarded, made["token"]).status_code, ask(guarded, other["token"]).status_code) == (401, 200)
+    assert guarded.ask("DELETE", f"/api/tokens/{made['id']}").status_code == 404
+
+
+def test_a_token_is_refused_when_its_time_is_over(guarded: Bench) -> None:
+    made = create(guarded, days=1e-9)
+    assert ask(guarded, made["token"]).status_code == 401 and guarded.get("/api/tokens") == {"tokens": []}
+
+
+@pytest.mark.parametrize(
+    ("asked", "path"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "a\u001b[2Jb"}, "name"),
+        ({"name": "x" * 81}, "name"),
+        ({"scopes": []}, "scopes"),
+        ({"scopes": ["root"]}, "scopes[0]"),
+        ({"days": 0}, "days"),
+        ({"days": 1e9}, "days"),
+        ({"trials": -1}, "trials"),
+        ({"bytes": "1"}, "bytes"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_with_its_place(guarded: Bench, asked: dict[str, Any], path: str) -> None:
+    answer = guarded.ask("POST", "/api/tokens", json={"name": "ada", "scopes": ["read"], **asked})
+    assert answer.status_code == 422 and path in [detail["path"] for detail in answer.json()["error"]["details"]]
+    assert "\x1b" not in answer.text
+
+
+def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
+    study = {**SPEC, "seeds": [0]}  # two trials
+    token = create(guarded, scopes=["read", "write", "ingest"], studies_at_once=2, trials=5, bytes=10)["token"]
+    one, two = (ask(guarded, token, "POST", json=study).json()["id"] for _ in range(2))
+    refused = ask(guarded, token, "POST", json=study)
+    assert refused.status_code == 403 and "2 studies at once" in refused.json()["error"]["message"]
+    assert ask(guarded, token, "POST", f"/api/studies/{one}/cancel").status_code == 200
+    refused = ask(guarded, token, "POST", json={**study, "seeds": [0, 1]})
+    assert refused.status_code == 403 and "5 trials" in refused.json()["error"]["message"]
+    assert ask(guarded, token, "POST", json=study).status_code == 201
+    trial = guarded.trials(two)[0]
+    place = f"/api/studies/{two}/trials/{trial}/artifacts/checkpoint.safetensors"
+    assert ask(guarded, token, "PUT", place, content=b"x" * 11).status_code == 413
+    assert ask(guarded, token, "PUT", place, content=b"x" * 10).status_code == 204
+    assert len(guarded.get("/api/studies")["studies"]) == 3
+
+
+def test_an_address_with_many_wrong_tokens_waits_but_whoever_was_let_in_does_not(guarded: Bench) -> None:
+    known, new = create(guarded)["token"], create(guarded)["token"]
+    assert ask(guarded, known).status_code == 200
+    assert [ask(guarded, f"guess {i}").status_code for i in range(7)] == [401] * 5 + [429] * 2
+    answer = ask(guarded, new)
+    assert answer.status_code == 429, "a guess that is right is not told from others"
+    assert answer.json()["error"]["code"] == "too_many_requests" and 1 <= int(answer.headers["retry-after"]) <= 60
+    assert ask(guarded, known).status_code == 200 and guarded.get("/api/studies")
+    assert guarded.ask("GET", "/api/studies", headers={}).status_code == 401, "no token is no guess"
+    assert guarded.ask("GET", "/?token=guess", headers={}).status_code in (303, 429)
+
+
+def test_submissions_are_counted_for_each_token(guarded: Bench) -> None:
+    tokens = [create(guarded, scopes=["write"])["token"] for _ in range(2)]
+    assert [ask(guarded, tokens[0], "POST", json=SPEC).status_code for _ in range(7)] == [201] * 6 + [429]
+    assert "retry-after" in ask(guarded, tokens[0], "POST", json=SPEC).headers
+    assert ask(guarded, tokens[1], "POST", json=SPEC).status_code == 201
+
+
+def test_permits_come_back_with_time() -> None:
+    now = 0.0
+    rate = Rate(6, lambda: now)
+    assert [rate.take("a") for _ in range(7)] == [0] * 6 + [10] and rate.take("b") == 0
+    now = 9.0
+    assert rate.wait("a") == 1 and rate.take("a") == 1
+    now = 10.5
+    assert rate.wait("a") == 0 and rate.take("a") == 0 and rate.wait("a") > 0
+    now = 1000.0
+    assert [rate.take("a") for _ in range(7)][-2:] == [0, 10], "no more than a minute's worth is kept"
+
+
+def test_every_write_leaves_a_line(guarded: Bench) -> None:
+    token = create(guarded, scopes=["write"])
+    study = ask(guarded, token["token"], "POST", json=SPEC).json()["id"]
+    ask(guarded, "guess", "DELETE", f"/api/studies/{study}")
+    guarded.ask("POST", "/api/studies/a%0ab/cancel", headers={"Origin": "http://evil.example"})
+    guarded.get("/api/studies")
+    lines = [json.loads(line) for line in (guarded.settings.home / "audit.log").read_text().splitlines()]
+    assert [(line["who"], line["method"], line["path"], line["status"]) for line in lines] == [
+        ("owner", "POST", "/api/tokens", 201),
+        (f"ada ({token['id']})", "POST", "/api/studies", 201),
+        ("nobody", "DELETE", f"/api/studies/{study}", 401),
+        ("nobody", "POST", "/api/studies/a\nb/cancel", 403),
+    ]
+    assert (
+        {line["from"] for line in lines} == {"127.0.0.1"}
+        and OWNER not in str(lines)
+        and token["token"] not in str(lines)
+    )
+
+
+def test_lines_do_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "LARGEST", 300)
+    written = Audit(tmp_path / "audit.log")
+    for i in range(60):
+        written.wrote("ada", "127.0.0.1", "POST", f"/{i}", 200)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["audit.log", *(f"audit.log.{i}" for i in range(1, audit.OLDER + 1))]
+    assert '"/59"' in (tmp_path / "audit.log").read_text()
+    Audit(tmp_path / "nowhere" / "audit.log").wrote("ada", "", "POST", "/", 200)  # no reason to fail a request

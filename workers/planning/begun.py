@@ -1,0 +1,41 @@
+"""Cohorts that were saved before they ended: after a restart they are formed again as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from service.contract.study.expansion import PlannedTrial, Slot, resolve
+from service.contract.wire.cohort_state import CohortState
+from workers.planning.cohorts import Cohort
+
+
+class Begun(NamedTuple):
+    """A cohort and the last epoch in its saved state."""
+
+    cohort: Cohort
+    epoch: int
+
+
+def begun_of(states: Iterable[CohortState], trials: Mapping[str, PlannedTrial | Slot]) -> list[Begun]:
+    """Those that can go on, the furthest first. A state of trials that the study does not have, or that another cohort
+    has gone further with, is left alone: its trials start over."""
+    begun: list[Begun] = []
+    taken: set[str] = set()
+    for state in sorted(states, key=lambda state: -state.epoch):
+        known = all(trial in trials for trial in state.members)
+        if known and taken.isdisjoint(state.members) and (cohort := _formed(state, trials)) is not None:
+            begun.append(Begun(cohort, state.epoch))
+            taken.update(state.members)
+    return begun
+
+
+def _formed(state: CohortState, trials: Mapping[str, PlannedTrial | Slot]) -> Cohort | None:
+    cohort: Cohort = []
+    for trial, suggested in state.members.items():
+        planned = trials[trial]
+        try:
+            cohort.append(resolve(planned, suggested) if isinstance(planned, Slot) else planned)
+        except ValueError:  # of an older study under the same id, with other axes
+            return None
+    return cohort

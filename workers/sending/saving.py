@@ -1,0 +1,122 @@
+"""A cohort in training saves its state with the service, now and then and when the study is paused."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from service.contract.wire.cohort_state import Members, key_of
+from service.contract.wire.epoch_report import EpochReport
+from service.contract.wire.errors import ParetoscopeError
+from service.contract.wire.events import StudyState
+from workers.sending.study_client import StudyClient
+
+if TYPE_CHECKING:
+    from workers.sending.cohort_state import Saved
+    from workers.training.loop import Progress
+
+log = logging.getLogger(__name__)
+
+ASK_SECONDS = 2.0  # between two questions whether the study is paused
+SAVE_SECONDS = 120.0
+LAST_SECONDS = 5.0
+
+
+class Saving:
+    """What stands `between` two epochs. A thread asks for the study's state and sends what is to be saved, so that a
+    service that is slow or away costs no training.
+
+    Reports since the save before the last are saved too: some may not have reached the log when their process dies.
+    """
+
+    def __init__(
+        self,
+        client: StudyClient,
+        members: Members,
+        every: float = SAVE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.left = False
+        self._client, self._members, self._key = client, members, key_of(members)
+        self._every, self._clock = every, clock
+        self._last = clock()
+        self._reports: list[list[EpochReport]] = [[], []]  # before the last save, and since
+        self._pending: bytes | None = None
+        self._paused, self._closing = threading.Event(), threading.Event()
+        self._wake, self._sending = threading.Event(), threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="saving", daemon=True)
+        self._thread.start()
+
+    def saved(self) -> Saved | None:
+        """Where these members were left; none when they start from the beginning."""
+        try:
+            content = self._client.saved_state(self._key)
+            if content is None:
+                return None
+            from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
+
+            return unpacked(content)
+        except (ParetoscopeError, ValueError) as error:
+            log.warning("these trials start from the beginning, as no saved state can be read: %s", error)
+            return None
+
+    def said(self, report: EpochReport) -> None:
+        """Told of each report before it is sent."""
+        self._reports[1].append(report)
+
+    def __call__(self, progress: Progress) -> bool:
+        """Whether the cohort is to leave; then its state is saved."""
+        if self._paused.is_set():
+            self.left = True
+            with self._sending:  # what is older must not come after
+                self._pending = None
+                self._send(self._packed(progress))
+            return True
+        if self._pending is None and self._clock() - self._last >= self._every:
+            self._pending = self._packed(progress)
+            self._wake.set()
+        return False
+
+    def close(self) -> None:
+        """What it is just asking is waited for, as its client is closed next; a service that hangs is not."""
+        self._closing.set()
+        self._wake.set()
+        self._thread.join(timeout=LAST_SECONDS)
+
+    def _packed(self, progress: Progress) -> bytes:
+        from workers.sending.cohort_state import packed
+
+        self._last = self._clock()
+        content = packed(self._members, progress, [*self._reports[0], *self._reports[1]])
+        self._reports = [self._reports[1], []]
+        return content
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._ask()
+            self._wake.wait(ASK_SECONDS)
+            self._wake.clear()
+            with self._sending:
+                if self._pending is not None and not self._closing.is_set():
+                    self._send(self._pending)
+                    self._pending = None
+
+    def _ask(self) -> None:
+        try:
+            paused = self._client.state(self._closing) is StudyState.PAUSED
+        except ParetoscopeError:
+            return
+        if paused:
+            self._paused.set()
+        else:
+            self._paused.clear()
+
+    def _send(self, content: bytes) -> None:
+        """What cannot be saved now is saved the next time; the training itself goes well."""
+        try:
+            self._client.save_state(self._key, content, self._closing)
+        except ParetoscopeError as error:
+            log.warning("the state could not be saved: %s", error.message)
