@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from service.settings import Settings
 from service.store.tokens import Tokens
@@ -30,3 +31,12 @@ class Handover:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(self._tokens.for_driver(study_id))
         return {"PARETOSCOPE_TOKEN_PATH": str(path)}
+
+    def take_back(self, live: Callable[[], set[str]]) -> None:
+        """Files that no driver will read any more: their jobs have ended, or were ended before they read them."""
+        folder = self._settings.driver_tokens
+        lying = [] if folder is None or not folder.is_dir() else list(folder.iterdir())
+        jobs = live() if lying else set()
+        for path in lying:
+            if path.name not in jobs:
+                path.unlink(missing_ok=True)

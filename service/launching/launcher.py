@@ -171,6 +171,7 @@ class Launcher:
                 raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
             with suppress(NotFound, Unreadable):
                 self._submit(jobs, row, "resumed" if row in resumed else None, excused=row in resumed)
+        self._handover.take_back(jobs.live)
         return bool(running or queued or self._to_stop)
 
     def _readable(self, rows: Iterable[StudyRow]) -> Iterator[StudyRow]:

@@ -77,6 +77,7 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
     bench = Bench(tmp_path, token="secret", port=1234, driver_tokens=drivers)
     study = bench.submit()
     bench.launcher.tick()
+    secrets = {(drivers / study).read_text()}
     bench.cluster.end(study)
     bench.launcher.tick()
     first, second = (each.env for each in bench.cluster.submitted)
@@ -90,13 +91,28 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
     }
     again = f"{study}-2"
     assert second == {**first, "PARETOSCOPE_JOB": again, "PARETOSCOPE_TOKEN_PATH": str(drivers / again)}
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (drivers, *drivers.iterdir())] == [0o700, 0o600, 0o600]
-    secrets = {path.read_text() for path in drivers.iterdir()}
+    assert [path.name for path in drivers.iterdir()] == [again], "the first job has ended"
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (drivers, drivers / again)] == [0o700, 0o600]
+    secrets.add((drivers / again).read_text())
     assert len(secrets) == 2 and not secrets & {*first.values(), *second.values(), "secret"}
     for secret in secrets:  # a driver that was replaced may still say its last words
         headers = {"Authorization": f"Bearer {secret}"}
         assert bench.ask("GET", f"/api/studies/{study}", headers=headers).status_code == 200
         assert bench.ask("GET", "/api/studies", headers=headers).status_code == 403
+    bench.close()
+
+
+def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> None:
+    drivers = tmp_path / "drivers"
+    bench = Bench(tmp_path, token="secret", driver_tokens=drivers)
+    study = bench.submit()
+    bench.launcher.tick()
+    bench.launcher.tick()
+    assert [path.name for path in drivers.iterdir()] == [study], "its driver may still come for it"
+    bench.ask("POST", f"/api/studies/{study}/cancel")
+    bench.cluster.end(study, "STOPPED")
+    bench.launcher.tick()
+    assert list(drivers.iterdir()) == []
     bench.close()
 
 
