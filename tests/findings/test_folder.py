@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,10 +95,11 @@ class Service:
 
 
 def test_a_run_that_was_broken_off_goes_on_and_a_changed_study_is_begun_anew(tmp_path: Path) -> None:
-    service, notes, preset = Service(), Notes(tmp_path / "notes"), asked("demo")
+    service: Any = Service()
+    notes, preset = Notes(tmp_path / "notes"), asked("demo")
 
     def ran(asked: Asked, again: bool = False) -> str:
-        return begun(service, notes, "demo", asked, again, None)[0].id  # type: ignore[arg-type]
+        return begun(service, notes, "demo", asked, again, None)[0].id
 
     assert [ran(preset), ran(preset)] == ["s0", "s0"]
     changed = Asked(preset.study.model_copy(update={"seeds": [0, 1, 2]}), [])
@@ -109,12 +111,13 @@ def test_a_run_that_was_broken_off_goes_on_and_a_changed_study_is_begun_anew(tmp
 def test_a_measurement_keeps_the_version_and_the_commit_that_began_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service, notes, preset = Service(), Notes(tmp_path / "notes"), asked("demo")
-    first = begun(service, notes, "demo", preset, False, "abc")[1]  # type: ignore[arg-type]
+    service: Any = Service()
+    notes, preset = Notes(tmp_path / "notes"), asked("demo")
+    first = begun(service, notes, "demo", preset, False, "abc")[1]
     monkeypatch.setattr("findings.running.__version__", "99.0.0")
     assert first.commit == "abc"
-    assert begun(service, notes, "demo", preset, False, "def")[1] == first  # type: ignore[arg-type]
-    again = begun(service, notes, "demo", preset, True, "def")[1]  # type: ignore[arg-type]
+    assert begun(service, notes, "demo", preset, False, "def")[1] == first
+    again = begun(service, notes, "demo", preset, True, "def")[1]
     assert (again.paretoscope, again.commit) == ("99.0.0", "def")
 
 

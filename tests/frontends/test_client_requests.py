@@ -93,9 +93,9 @@ def test_a_checkpoint_and_a_report_come_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(("given", "wait"), [({}, 60.0), ({"timeout": 3.0}, 3.0)])
-def test_no_request_waits_without_end(given: dict[str, float], wait: float) -> None:
+def test_no_request_waits_without_end(given: dict[str, Any], wait: float) -> None:
     network = Asked()
-    with Client("http://service", transport=network, **given) as client:  # type: ignore[arg-type]
+    with Client("http://service", transport=network, **given) as client:
         client.catalog()
     assert network.requests[0].extensions["timeout"] == dict.fromkeys(("connect", "read", "write", "pool"), wait)
 

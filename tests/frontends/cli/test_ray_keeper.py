@@ -80,9 +80,9 @@ def test_a_ray_that_cannot_be_started_again_is_told(monkeypatch: pytest.MonkeyPa
 def test_a_start_that_is_no_longer_wanted_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ended = threading.Event()
     ended.set()
-    process = Process()
+    process: Any = Process()
     stopped: list[LocalRay] = []
-    ray = LocalRay("http://127.0.0.1:9", "", "", "secret", tmp_path / "t", tmp_path, process)  # type: ignore[arg-type]
+    ray = LocalRay("http://127.0.0.1:9", "", "", "secret", tmp_path / "t", tmp_path, process)
     monkeypatch.setattr(LocalRay, "_launch", staticmethod(lambda *arguments: ray))
 
     def stop(ray: LocalRay) -> None:
@@ -96,7 +96,8 @@ def test_a_start_that_is_no_longer_wanted_is_ended(monkeypatch: pytest.MonkeyPat
 
 def test_the_address_of_jobs_and_the_token_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     launched: list[tuple[Any, ...]] = []
-    before = LocalRay("http://127.0.0.1:8265", "", "", "secret", tmp_path / "t", tmp_path / "ray", None)  # type: ignore[arg-type]
+    process: Any = None
+    before = LocalRay("http://127.0.0.1:8265", "", "", "secret", tmp_path / "t", tmp_path / "ray", process)
 
     def launch(*arguments: Any) -> LocalRay:
         launched.append(arguments)

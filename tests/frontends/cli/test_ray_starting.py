@@ -133,7 +133,8 @@ class Tries:
 
     def _launch(self, home: Path, temp_dir: Path, token_path: Path, token: str, cpus: int | None) -> LocalRay:
         address = f"try {len(self.launched) + 1}"
-        ray = LocalRay("", address, "", token, token_path, temp_dir, None)  # type: ignore[arg-type]
+        process: Any = None
+        ray = LocalRay("", address, "", token, token_path, temp_dir, process)
         self.launched.append(ray)
         return ray
 

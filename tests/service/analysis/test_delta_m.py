@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from service.analysis import Axis, Interval, Point
 from service.analysis.delta_m import Alone, alone_in, chosen_by_seed, delta_m, drops, mean_ranks
+from service.contract.metrics.metric import Goal
 
 HITS, LOSS = Axis("accuracy_a", "maximize", None), Axis("test_loss_b", "minimize", None)
 AXES = (HITS, LOSS)
@@ -39,10 +41,11 @@ def test_a_worked_example() -> None:
 
 def test_a_published_row_by_its_own_numbers() -> None:
     """NYUv2, linear scalarisation as Navon et al. (2022) print it: Δm 5.59 of nine measures, five to maximize."""
-    goals = ["maximize"] * 2 + ["minimize"] * 4 + ["maximize"] * 3
+    up, down = cast(list[Goal], ["maximize"]), cast(list[Goal], ["minimize"])
+    goals = up * 2 + down * 4 + up * 3
     single = (38.30, 63.76, 0.6754, 0.2780, 25.01, 19.21, 30.14, 57.20, 69.15)
     scalarised = (39.29, 65.33, 0.5493, 0.2263, 28.15, 23.96, 22.09, 47.50, 61.08)
-    axes = [Axis(f"m{i}", goal, None) for i, goal in enumerate(goals)]  # type: ignore[arg-type]
+    axes = [Axis(f"m{i}", goal, None) for i, goal in enumerate(goals)]
     assert sum(drops(scalarised, single, axes)) / 9 == pytest.approx(5.59, abs=0.005)
 
 

@@ -13,6 +13,7 @@ from service.analysis.compared import compared
 from service.analysis.place import chosen
 from service.analysis.single_tasks import against_single
 from service.answers.studies import front_answer, spark
+from service.contract.wire.events import Curve
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
 from tests.service.studies import (
@@ -180,11 +181,11 @@ def test_the_drop_against_single_tasks_is_that_of_the_preference_that_validation
         own = dict(zip(names, (left, right), strict=True))
         return {**own, **{f"validation_{name}": value for name, value in own.items()}}
 
-    points = [
+    points: Curve = [
         {"where": {"left": 0.9, "right": 0.1}, "metrics": measured(0.8, 0.4)},
         {"where": {"left": 0.5, "right": 0.5}, "metrics": measured(0.7, 0.7)},
     ]
-    play_curves(view, trial, points)  # type: ignore[arg-type]
+    play_curves(view, trial, points)
     for own in alone:
         play(view, own, [measured(0.8, 0.8)])
     against = against_single(view)

@@ -10,6 +10,7 @@ from service.analysis.candidates import front_ids, objectives
 from service.analysis.compared import compared
 from service.analysis.verified import Gaps
 from service.analysis.verifying import verified
+from service.contract.methods.weightings import Conditional
 from service.contract.study.expansion import count_trials, count_verifying, expand
 from service.contract.study.study import Study
 from service.views.fold import StudyView
@@ -217,7 +218,8 @@ def test_the_betas_are_the_middles_of_equal_parts_of_the_curve(points: int, data
     study = view.study
     betas = betas_of(view)
     weighting = study.arms[0].weighting
-    spread = weighting.beta.spread(points)  # type: ignore[union-attr]
+    assert isinstance(weighting, Conditional)
+    spread = weighting.beta.spread(points)
     places = [spread.index(beta) for beta in betas]
     assert len(set(places)) == verify and places == sorted(places)
     assert all(

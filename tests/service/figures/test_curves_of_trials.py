@@ -198,8 +198,8 @@ def test_figures_that_show_the_middle_of_a_curve_say_so(view: StudyView, name: s
 
 
 def test_figures_say_what_their_axes_measure(view: StudyView) -> None:
-    def axes(name: str, **asked: str) -> Any:
-        return FIGURES[name].build(Asked(view, **asked))["layout"]["meta"].get("axes")  # type: ignore[arg-type]
+    def axes(name: str, **asked: Any) -> Any:
+        return FIGURES[name].build(Asked(view, **asked))["layout"]["meta"].get("axes")
 
     assert [axis["metric"] for axis in axes("pareto-front", x="accuracy")] == ["accuracy", "i_zy_bits"]
     assert axes("pareto-front", z="accuracy") is None, "no mark is moved in space"

@@ -23,7 +23,7 @@ from service.answers.whole import whole
 from service.exports.methods import methods
 from service.exports.tables import points_table, reports_table, trials_table
 from service.figures import FIGURES
-from service.figures.figure import Asked
+from service.figures.figure import Asked, Figure
 from service.figures.timeline import timeline_data
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
@@ -64,8 +64,8 @@ def networks(view: StudyView) -> list[str]:
 
 
 @pytest.mark.parametrize("figure", [figure for figure in FIGURES.values() if figure.name != "timeline"])
-def test_figures_are_what_they_are_without_them(figure: object, checked: StudyView, bare: StudyView) -> None:
-    own, other = (figure.drawn(Asked(view)) for view in (checked, bare))  # type: ignore[attr-defined]
+def test_figures_are_what_they_are_without_them(figure: Figure, checked: StudyView, bare: StudyView) -> None:
+    own, other = (figure.drawn(Asked(view)) for view in (checked, bare))
     assert json.dumps(own, default=str) == json.dumps(other, default=str)
 
 

@@ -26,7 +26,7 @@ from workers.planning.past import Past
 from workers.planning.work import Work
 
 GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3, 0.4]}}}
-TUNED = {
+TUNED: dict[str, Any] = {
     "name": "tuned",
     "weighting": {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1.0}}},
     "search": {"name": "optuna", "sampler": "random", "trials": 4, "batch": 2},
@@ -120,7 +120,7 @@ def test_every_trial_of_grids_and_searches_is_trained_once(tune: Tune) -> None:
 def test_a_search_is_told_the_objectives_that_its_trials_reached(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, Any]] = []
     monkeypatch.setattr("workers.planning.suggest.Suggester.tell", lambda self, *end: told.append(end))
-    checked = study({**TUNED, "search": {**TUNED["search"], "trials": 1}})  # type: ignore[dict-item]
+    checked = study({**TUNED, "search": {**TUNED["search"], "trials": 1}})
     run(checked)
     assert told == [(expand(checked)[0].id, [9.0, 3.0])]
 

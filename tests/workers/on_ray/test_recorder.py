@@ -52,11 +52,12 @@ class Told:
 
     def __init__(self) -> None:
         self.events = Events()
+        reporter: Any = self.events
         self.ended: list[tuple[str, Metrics | None]] = []
         self.said_all: list[str] = []
         self.recorder = Recorder(
             ["a", "b", "c"],
-            self.events,  # type: ignore[arg-type]
+            reporter,
             lambda trial, metrics: self.ended.append((trial, metrics)),
             {"c": 7},
         )
@@ -177,10 +178,10 @@ def test_a_cohort_whose_process_said_nothing_about_itself_starts_without_a_machi
 def begins(told: Told, members: str, epoch: int) -> list[Any]:
     """What is told of a process of this cohort that starts, and says after which epoch."""
     before = len(told.events.told)
-    trial = SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", last_result={})
-    told.recorder.on_trial_start(1, [], trial)  # type: ignore[arg-type]
+    trial: Any = SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", last_result={})
+    told.recorder.on_trial_start(1, [], trial)
     said = EpochReport(epoch=epoch, metrics={}, failures={}, final=False, begins=True)
-    told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})  # type: ignore[arg-type]
+    told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})
     return [(event[0], event[1], *event[4:]) for event in told.events.told[before:]]
 
 
@@ -232,9 +233,9 @@ def test_a_process_whose_traceback_is_gone_fails_its_members_all_the_same(told: 
 
 def test_a_callback_never_raises_into_tune(told: Told, caplog: pytest.LogCaptureFixture) -> None:
     told.recorder.on_trial_result(1, [], cohort(), {REPORT: "no report"})
-    unreadable = SimpleNamespace(config={}, last_result={}, error_file=None)
-    told.recorder.on_trial_start(1, [], unreadable)  # type: ignore[arg-type]
-    told.recorder.on_trial_error(1, [], unreadable)  # type: ignore[arg-type]
+    unreadable: Any = SimpleNamespace(config={}, last_result={}, error_file=None)
+    told.recorder.on_trial_start(1, [], unreadable)
+    told.recorder.on_trial_error(1, [], unreadable)
     for callback in ("on_trial_result", "on_trial_start", "on_trial_error"):
         assert f"{callback} failed" in caplog.text
     assert told.events.told == []

@@ -167,7 +167,7 @@ def test_curves_of_a_transformed_rate_are_of_the_rate_itself() -> None:
         # A mean of squares is not the square of a mean: batches are taken back one by one.
         torch.testing.assert_close(squared, plain, rtol=1e-4, atol=1e-4)
     train, validation = found[0]
-    assert not torch.equal(train, validation)  # type: ignore[arg-type]
+    assert train is not None and validation is not None and not torch.equal(train, validation)
 
 
 def test_what_is_called_validation_is_measured_on_validation_examples() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from service.contract.methods.data import Digits
+from service.contract.study.study import Evaluation
 from service.contract.wire.errors import NotFound, Unavailable
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers.planning.plan import Plan
@@ -53,7 +55,7 @@ def test_a_code_that_is_not_taken_is_not_tried_again(monkeypatch: pytest.MonkeyP
 
 def test_a_plan_does_not_show_its_token() -> None:
     client = StudyClient("http://127.0.0.1:9", "secret", "s1")
-    plan = Plan({}, None, None, 1, token=client.token)  # type: ignore[arg-type]
+    plan = Plan({}, Digits(), Evaluation(), 1, token=client.token)
     assert "secret" not in repr(plan) and plan.token is not None and plan.token.get_secret_value() == "secret"
 
 

@@ -53,11 +53,12 @@ def trained(weighting: dict[str, Any], problem: dict[str, Any] | None = None, **
         **parts,
     }
     study = check_study(spec)
-    trials, uploads = planned(study), _Uploads()
+    trials = planned(study)
+    uploads: Any = _Uploads()
     plan = Plan({}, study.data, study.evaluation, 1, "s1")
 
     def at_end(cohort: Cohort, alive: Mapping[int, PlannedTrial]) -> None:
-        keep(cohort, alive, plan, uploads)  # type: ignore[arg-type]
+        keep(cohort, alive, plan, uploads)
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # fixtures of a module are made before that of each test which says so
