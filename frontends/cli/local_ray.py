@@ -294,7 +294,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
             continue
         process, parent = alive
         children.setdefault(parent, []).append(process)
-        if process.pid == root or mark in _environ(process.pid).split(b"\0"):
+        if process.pid == root or mark in environ_of(process.pid).split(b"\0"):
             family.append(process)
     seen: set[Process] = set()
     while family:
@@ -305,7 +305,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
     return seen
 
 
-def _environ(pid: int) -> bytes:
+def environ_of(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:  # ended meanwhile, or another user's

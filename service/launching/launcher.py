@@ -233,9 +233,6 @@ class Launcher:
         started = StudyStarted(
             uid=f"service:started:{attempt}", job=job, attempt=attempt, reason=reason, excused=excused or None
         )
-        if not self._append(row.id, started):
-            return
-        self._seen.add(job)
         env = {
             "PARETOSCOPE_URL": self._settings.own_url,
             "PARETOSCOPE_JOB": job,
@@ -244,6 +241,10 @@ class Launcher:
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(row.id, job),
         }
+        # After all that may fail here, and before the job: a start is told when it is one.
+        if not self._append(row.id, started):
+            return
+        self._seen.add(job)
         try:
             jobs.submit(job, f"python -m workers.run_study {row.id}", env)
         except Conflict:

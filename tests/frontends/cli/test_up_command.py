@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -142,6 +145,33 @@ def test_a_service_that_dies_is_started_again_and_its_note_has_the_new_process(
     assert note[1]["pid"] != note[2]["pid"] and keeper.given_up is None
     keeper.end()
     assert not keeper.is_alive() and not Path(f"/proc/{note[2]['pid']}").exists()
+
+
+def test_a_note_that_finds_no_room_is_written_later_and_the_service_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = threading.Event()
+    full.set()
+    plain = Path.write_text
+
+    def write_text(path: Path, text: str, *arguments: Any) -> int:
+        if full.is_set() and path.parent == tmp_path:
+            path.touch()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return plain(path, text, *arguments)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    (tmp_path / "service.json").touch()
+    plain(tmp_path / "service.json", json.dumps({"url": "http://127.0.0.1:9", "pid": 1}))
+    keeper = keeper_of(tmp_path, monkeypatch, "import time; print('up', flush=True); time.sleep(600)")
+    keeper.start()
+    until(partial(has_started, tmp_path, 1), "it runs")
+    assert json.loads((tmp_path / "service.json").read_text())["url"] == "http://127.0.0.1:9", "the one of before"
+    full.clear()
+    until(lambda: json.loads((tmp_path / "service.json").read_text())["pid"] > 1, "the note has the new process")
+    assert keeper.is_alive() and keeper.given_up is None
+    keeper.end()
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("service.json", "service.log")] == []
 
 
 def _ray_of(home: Path) -> int:

@@ -102,6 +102,23 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
     bench.close()
 
 
+def test_a_token_that_cannot_be_written_holds_the_study_and_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "full").write_text("where a folder cannot be made")
+    bench = Bench(tmp_path / "home", token="secret", driver_tokens=tmp_path / "full" / "drivers")
+    study = bench.submit()
+    for _ in range(3):
+        assert bench.launcher.step() is True
+    assert bench.state(study) == "queued" and bench.cluster.submitted == [], "no start is told that was none"
+    [said] = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said.exc_info is None and "the token of a driver cannot be written: Not a directory" in said.message
+    (tmp_path / "full").unlink()
+    bench.launcher.step()
+    assert bench.cluster.started() == [study] and bench.state(study) == "running"
+    bench.close()
+
+
 def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> None:
     drivers = tmp_path / "drivers"
     bench = Bench(tmp_path, token="secret", driver_tokens=drivers)
