@@ -123,8 +123,8 @@ def _repeated(told: Told, save_seconds: float) -> Held:
     over = [start for start in again if start.seconds > start.allowed]
     most = max(again, key=lambda start: start.seconds, default=Again(0, 0.0, 0.0, save_seconds))
     figure = (
-        f"{len(again)} starts again; most: {most.epochs} epochs, {most.trained:.1f} s of training, {most.seconds:.1f} s "
-        f"since the save, {most.allowed:.1f} s allowed; {len(over)} over"
+        f"{len(again)} starts again; most: {most.epochs} epochs, {most.trained:.1f} s of training, "
+        f"{most.seconds:.1f} s since the save, {most.allowed:.1f} s allowed; {len(over)} over"
     )
     return Held(f"at most one save interval ({save_seconds:g} s) repeated", not over, figure)
 
