@@ -72,7 +72,7 @@ def listen(host: str, asked: int | None) -> socket.socket:
     raise LocalError(f"{what} cannot be used: {reason}; choose with --host and --port")
 
 
-def _wait_for_an_earlier_service(home: Path) -> None:
+def wait_for_an_earlier_service(home: Path) -> None:
     """One whose `up` was killed is just ending, and still has our port; by the lock nobody else uses the home."""
     try:
         earlier = Process.read(int(json.loads((home / NOTE).read_text())["pid"]))
@@ -195,7 +195,7 @@ class Local:
                 f"another paretoscope is using {self.home}: use that one, end it, or choose another --home"
             ) from None
         try:
-            _wait_for_an_earlier_service(self.home)
+            wait_for_an_earlier_service(self.home)
             self._door = listen(self._host, self._port)
             ray = LocalRay.start(self.home, self._cpus)
             self._ray_keeper = RayKeeper(ray, self.home, self._cpus)

@@ -50,12 +50,12 @@ def disturbed(seed: int, epochs: int, faults: list[Fault], disk: Disk, programs:
     """What held, and what did not."""
     spec, home = study(epochs), disk.folder / "home"
     with database_on(disk, programs) as database:
-        with running(home, SAVE_SECONDS, database) as stack:
+        with running(home, SAVE_SECONDS, database) as stack, stack.client() as client:
             begun = time.monotonic()
-            undisturbed = Told.of(stack.client().submit(spec).wait(timeout=LONGEST_SECONDS))
+            undisturbed = Told.of(client.submit(spec).wait(timeout=LONGEST_SECONDS))
             say(f"undisturbed: {len(undisturbed.trials)} trials in {time.monotonic() - begun:.0f} s")
             say("fault  begun  progress")
-            handle = stack.client().submit(spec)
+            handle = client.submit(spec)
             begun = time.monotonic()
             disturbing = Disturbing(stack, disk, handle.id, seed, say)
             disturbing.all(faults)

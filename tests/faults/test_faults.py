@@ -27,8 +27,8 @@ FAULTS = [
 def test_a_disturbed_study_ends_as_if_nothing_had_happened() -> None:
     with small_disk() as disk:
         faults = FAULTS if disk.mounted else [*FAULTS[:2], Fault("kill", "driver", at=0.3), *FAULTS[3:]]
-        with running(disk.folder / "home", SAVE_SECONDS) as stack:
-            handle = stack.client().submit(SPEC)
+        with running(disk.folder / "home", SAVE_SECONDS) as stack, stack.client() as client:
+            handle = client.submit(SPEC)
             Disturbing(stack, disk, handle.id, 0, print).all(faults)
             handle.wait(timeout=600)
             told = Told.of(handle)
