@@ -46,7 +46,7 @@ def database_on(disk: Disk, programs: Path) -> Iterator[tuple[Server, str]]:
             server.stop()
 
 
-def disturbed(seed: int, epochs: int, faults: list[Fault], disk: Disk, programs: Path) -> list[Held]:
+def disturbed(seed: int, epochs: int, faults: list[list[Fault]], disk: Disk, programs: Path) -> list[Held]:
     """What held, and what did not."""
     spec, home = study(epochs), disk.folder / "home"
     with database_on(disk, programs) as database:
@@ -83,14 +83,14 @@ def main() -> int:
         say(MISSING)
         return 1
     faults = drawn(given.seed, given.kills, given.stops, given.fills, given.restarts)
-    kinds = Counter(f"{fault.kind} {fault.part}" for fault in faults)
+    kinds = Counter(f"{fault.kind} {fault.part}" for group in faults for fault in group)
     say(f"seed {given.seed}, {given.epochs} epochs, a save every {SAVE_SECONDS:g} s")
     say(f"{time.strftime('%Y-%m-%d', time.gmtime())}, {machine_words()}")
     say(", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items())))
     with small_disk() as disk:
         if not disk.mounted:
             say("no small disk can be mounted here: the disk is not filled")
-            faults = [fault for fault in faults if fault.kind != "fill"]
+            faults = [group for group in faults if group[0].kind != "fill"]
         try:
             rows = disturbed(given.seed, given.epochs, faults, disk, programs)
         finally:
