@@ -51,17 +51,19 @@ def fresh_app() -> FastAPI:
     return _configured()[0]
 
 
-def _unusable(settings: Settings) -> str | None:
-    """Why there can be no store: looked at before anything starts, as uvicorn would print a traceback."""
-    from service.contract.wire.errors import ParetoscopeError
+def _check_store(settings: Settings) -> None:
+    """Ends the process when there can be no store: looked at before anything starts, as uvicorn would print a
+    traceback. The code says whether it is a database that may answer later."""
+    from service.contract.exits import STORE_AWAY
+    from service.contract.wire.errors import ParetoscopeError, Unavailable
     from service.store.sql import SqlStore
 
     try:
         SqlStore(settings.home, settings.database_url).close()
     except ParetoscopeError as error:
         where = "the database" if settings.database_url else f"the home {settings.home}"
-        return f"{where} cannot be used: {error.message}"
-    return None
+        log.error("%s cannot be used: %s", where, error.message)
+        sys.exit(STORE_AWAY if settings.database_url and isinstance(error, Unavailable) else 1)
 
 
 def main() -> None:
@@ -75,9 +77,7 @@ def main() -> None:
             f"{settings.host!r} can be reached by others, and no token is set: "
             "set PARETOSCOPE_TOKEN_PATH or PARETOSCOPE_TOKEN, or listen on 127.0.0.1"
         )
-    if problem := _unusable(settings):
-        log.error("%s", problem)
-        sys.exit(1)
+    _check_store(settings)
     config = uvicorn.Config(
         app,
         host=settings.host,

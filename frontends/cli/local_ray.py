@@ -23,7 +23,7 @@ import httpx
 from service.contract.wording.numbers import duration
 
 HOST = "127.0.0.1"
-START_SECONDS = 60.0
+START_SECONDS = 180.0  # one that has died is noticed at once; on a machine with much to do it takes its time
 STOP_SECONDS = 5.0
 ATTEMPTS = 3
 OBJECT_STORE_BYTES = 300_000_000  # reports and plans only; data sets are read from disk
@@ -294,7 +294,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
             continue
         process, parent = alive
         children.setdefault(parent, []).append(process)
-        if process.pid == root or mark in _environ(process.pid).split(b"\0"):
+        if process.pid == root or mark in environ_of(process.pid).split(b"\0"):
             family.append(process)
     seen: set[Process] = set()
     while family:
@@ -305,7 +305,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
     return seen
 
 
-def _environ(pid: int) -> bytes:
+def environ_of(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:  # ended meanwhile, or another user's

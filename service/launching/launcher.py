@@ -57,6 +57,7 @@ class Launcher:
         self._to_stop: set[str] = set()
         self._told: set[str] = set()  # studies that cannot be read, and the log says so
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
+        self._untaken: set[str] = set()  # jobs that the log has and Ray could not take
         self._looked_for_orphans = False
         self._problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
@@ -212,6 +213,9 @@ class Launcher:
         # The driver's last reports may still be on their way in: look at the log once more.
         if self._store.study(row.id).state is not StudyState.RUNNING:
             return False
+        if status is None and job in self._untaken:
+            self._hand_over(jobs, row.id, job, self._environment(row.id, job))
+            return False
         why = _end(status) if status else "Ray does not know its job"
         # Whoever forgot the job was started again, and so was whoever did not see it end: the study is not to blame.
         excused = status is None or job not in self._seen
@@ -233,21 +237,29 @@ class Launcher:
         started = StudyStarted(
             uid=f"service:started:{attempt}", job=job, attempt=attempt, reason=reason, excused=excused or None
         )
-        if not self._append(row.id, started):
-            return
-        self._seen.add(job)
-        env = {
+        env = self._environment(row.id, job)  # before it is told: its token may not be written
+        if self._append(row.id, started):
+            self._seen.add(job)
+            self._hand_over(jobs, row.id, job, env)
+
+    def _environment(self, study_id: str, job: str) -> dict[str, str]:
+        return {
             "PARETOSCOPE_URL": self._settings.own_url,
             "PARETOSCOPE_JOB": job,
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
-            **self._handover.environment(row.id, job),
+            **self._handover.environment(study_id, job),
         }
+
+    def _hand_over(self, jobs: Jobs, study_id: str, job: str, env: dict[str, str]) -> None:
+        """A Ray that is just starting takes none: the same job is handed over again at the next look."""
+        self._untaken.add(job)
         try:
-            jobs.submit(job, f"python -m workers.run_study {row.id}", env)
+            jobs.submit(job, f"python -m workers.run_study {study_id}", env)
         except Conflict:
             log.info("Ray has job %s already", job)
+        self._untaken.discard(job)
 
     def _append(self, study_id: str, event: Event) -> bool:
         """False when the study was cancelled or deleted in the meantime."""

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 
-WORKER_DEATHS = 2  # a cohort is tried again when its process died, not when it raised
+WORKER_DEATHS = 2  # in a row: a cohort is tried again when its process died, not when it raised
 
 
 def _never_raises(method: Callable[P, None]) -> Callable[P, None]:
@@ -64,6 +64,7 @@ class Recorder(NotSaved, Callback):
         self._ended = ended  # told of each trial once: its last metrics, or none when it failed
         self.said_all: Callable[[str], None] = lambda trial_id: None  # told of Tune trials with their last report
         self._metrics: dict[str, Metrics] = {}
+        self._furthest: dict[str, int] = {}  # the last epoch of each Tune trial
 
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
@@ -81,6 +82,8 @@ class Recorder(NotSaved, Callback):
         if report := report_of(result):
             if report.begins:
                 self._say_where(trial, report.epoch)
+            else:
+                self._forget_deaths(trial, report.epoch)
             self.paused = self.paused or report.leaves
             self.record(members_of(trial.config), report)
             if report.final:
@@ -89,6 +92,12 @@ class Recorder(NotSaved, Callback):
     @_never_raises
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         self.fail(members_of(trial.config), _last_line(trial))
+
+    def _forget_deaths(self, trial: Trial, epoch: int) -> None:
+        """A process that trained something new is not one that cannot be trained: its death is the first again."""
+        if epoch > self._furthest.get(trial.trial_id, 0):
+            self._furthest[trial.trial_id] = epoch
+            trial.run_metadata.num_failures = 0
 
     def _say_where(self, trial: Trial, epoch: int) -> None:
         """After which epoch a cohort starts, unless that was said when its process did."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.contract.wire.errors import Unavailable
 from service.launching.handover import Handover
 from service.launching.launcher import Launcher
 from tests.processes import until
@@ -99,6 +100,23 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
         headers = {"Authorization": f"Bearer {secret}"}
         assert bench.ask("GET", f"/api/studies/{study}", headers=headers).status_code == 200
         assert bench.ask("GET", "/api/studies", headers=headers).status_code == 403
+    bench.close()
+
+
+def test_a_token_that_cannot_be_written_holds_the_study_and_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "full").write_text("where a folder cannot be made")
+    bench = Bench(tmp_path / "home", token="secret", driver_tokens=tmp_path / "full" / "drivers")
+    study = bench.submit()
+    for _ in range(3):
+        assert bench.launcher.step() is True
+    assert bench.state(study) == "queued" and bench.cluster.submitted == [], "no start is told that was none"
+    [said] = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said.exc_info is None and "the token of a driver cannot be written: Not a directory" in said.message
+    (tmp_path / "full").unlink()
+    bench.launcher.step()
+    assert bench.cluster.started() == [study] and bench.state(study) == "running"
     bench.close()
 
 
@@ -322,6 +340,25 @@ def test_a_job_that_ray_forgot_is_started_again(bench: Bench) -> None:
     bench.launcher.tick()
     assert bench.events(study)[-1]["reason"] == "started again: Ray does not know its job; 2 trials had not begun"
     assert bench.cluster.started() == [study, f"{study}-2"]
+
+
+def test_a_job_that_ray_did_not_take_is_handed_over_again_and_told_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = bench.submit()
+
+    def no_agent(*arguments: object) -> None:
+        raise Unavailable("No available agent to submit job")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench.cluster, "submit", no_agent)
+        for _ in range(3):
+            assert bench.launcher.step() is True
+    bench.launcher.step()
+    assert bench.kinds(study) == ["study_queued", "study_started"] and bench.cluster.started() == [study]
+    bench.cluster.jobs.clear()
+    bench.launcher.step()
+    assert bench.cluster.started() == [study, f"{study}-2"], "a job that it took and forgot is another matter"
 
 
 def test_a_long_message_of_ray_is_cut(bench: Bench) -> None:

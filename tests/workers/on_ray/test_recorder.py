@@ -83,7 +83,8 @@ def test_a_curve_travels_with_the_report_of_its_trial(told: Told) -> None:
 def cohort(**more: Any) -> Any:
     """As much of a Tune trial as the recorder looks at."""
     members = '{"a": {"weighting.beta": 0.1}, "b": {}}'
-    return SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", error_file=None, last_result={}, **more)
+    known = {"error_file": None, "last_result": {}, "run_metadata": SimpleNamespace(num_failures=0), **more}
+    return SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", **known)
 
 
 def test_each_trial_gets_a_line_with_one_event_only(told: Told) -> None:
@@ -207,6 +208,20 @@ def test_a_cohort_that_leaves_ends_no_trial_and_closes_the_study_for_others(told
     leaving = EpochReport(epoch=0, metrics={}, failures={}, final=False, leaves=True).model_dump_json()
     told.recorder.on_trial_result(1, [], cohort(), {REPORT: leaving})
     assert told.recorder.paused and told.events.told == [] and told.recorder.open == {"a", "b", "c"}
+
+
+def test_deaths_of_processes_count_only_while_nothing_new_is_trained(told: Told) -> None:
+    trial = cohort()
+
+    def says(epoch: int, begins: bool = False) -> int:
+        said = report(epoch, a={"accuracy": 0.5}).model_copy(update={"begins": begins})
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})
+        return int(trial.run_metadata.num_failures)
+
+    says(5)
+    trial.run_metadata.num_failures = 2
+    assert says(3, begins=True) == 2 and [says(4), says(5)] == [2, 2], "what was trained before is nothing new"
+    assert says(6) == 0
 
 
 def test_a_process_that_died_without_a_traceback_fails_its_members_all_the_same(told: Told) -> None:
