@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -22,7 +23,9 @@ from service.contract.wire.events import (
     StudyCancelled,
     StudyEvent,
     StudyFailed,
+    StudyInterrupted,
     StudyPaused,
+    StudyReconnected,
     StudyResumed,
     StudyStarted,
     StudyState,
@@ -40,6 +43,7 @@ from service.views.cache import Views
 log = logging.getLogger("paretoscope.launcher")
 
 TICK_SECONDS = 1.0
+AWAY_SECONDS = 3.0  # without Ray, after which running studies say that they are interrupted
 IDLE_SECONDS = 10.0
 MOST_OF_REASON = REASON_LENGTH - 200  # the rest says where it goes on
 
@@ -59,6 +63,8 @@ class Launcher:
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
         self._looked_for_orphans = False
         self._problem: str | None = None
+        self._away_since: float | None = None
+        self._told_away: set[str] = set()  # studies that were said to be interrupted since then
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
 
     def start(self) -> None:
@@ -130,15 +136,32 @@ class Launcher:
         """A tick whose errors are told in the log, the same one once; true while anything is or may be under way."""
         try:
             busy = self.tick()
-            self._problem = None
+            self._problem = self._away_since = None
+            self._told_away.clear()
             return busy
         except (Unavailable, NoSpace) as error:
             if self._problem != error.message:
                 log.warning("studies wait: %s", error.message)
             self._problem = error.message
+            self._look_for_ray(error.message)
         except Exception:
             log.exception("the launcher met an unexpected error and goes on")
         return True
+
+    def _look_for_ray(self, why: str) -> None:
+        """After a moment without it, running studies say that they are interrupted, each once."""
+        if self._jobs is None or self._jobs.alive():  # it was something else
+            self._away_since = None
+            return
+        now = time.monotonic()
+        self._away_since = now if self._away_since is None else self._away_since
+        if now - self._away_since < AWAY_SECONDS:
+            return
+        with suppress(Unavailable, NoSpace):  # the store is away as well
+            for row in self._readable(self._store.in_state(StudyState.RUNNING)):
+                if row.id not in self._told_away:
+                    self._told_away.add(row.id)
+                    self._append(row.id, StudyInterrupted(uid=_own_uid("interrupted"), reason=why[:REASON_LENGTH]))
 
     def _find_orphans(self, jobs: Jobs) -> None:
         """After a restart: a study cancelled just before the service died may still have a job on Ray."""
@@ -202,10 +225,13 @@ class Launcher:
         """
         with self._views.read(row.id) as view:
             job, fruitless, waiting = view.job or row.id, view.fruitless, view.waiting
+            out_of_sight = view.out_of_sight
             early = view.not_before is not None and datetime.now(UTC) < view.not_before
         status = jobs.status(job)
         if status is not None and not status.is_ended():
             self._seen.add(job)
+            if out_of_sight:
+                self._append(row.id, StudyReconnected(uid=_own_uid("reconnected")))
             return False
         if waiting:
             return not early
