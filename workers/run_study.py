@@ -22,7 +22,7 @@ from types import FrameType
 
 from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
-from service.contract.wire.errors import NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import REASON_LENGTH, TrialState
 from service.contract.wording.numbers import plural
 from workers.planning.begun import begun_of
@@ -75,8 +75,8 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         work = fetch(client)
         reporter.rounds = work.rounds
         outcome = _train(study_id, work, reporter)
-    except (Unavailable, NotFound, ConnectionError) as error:
-        log.error("the service or Ray was lost: %s", error)
+    except (Unavailable, NotFound, OtherVersion, ConnectionError) as error:
+        log.error("%s", error if isinstance(error, OtherVersion) else f"the service or Ray was lost: {error}")
         reporter.close(1.0)
         return LOST
     except Exception as error:
@@ -92,7 +92,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     else:
         lost = _missing({**work.missing, **reporter.missing})
         reporter.study_finished(job, "; ".join(filter(None, (outcome.reason, lost))) or None)
-    if not reporter.close(LAST_EVENTS_SECONDS):
+    if not reporter.close(LAST_EVENTS_SECONDS) or reporter.other_version:
         return LOST
     return FAILED if failure else DONE
 
@@ -157,7 +157,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         token = own_token(url, arguments[0])
-    except Unavailable as error:
+    except (Unavailable, OtherVersion) as error:
         log.error("%s", error.message)
         return LOST
     return drive(arguments[0], url, token)

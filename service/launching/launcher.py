@@ -61,6 +61,7 @@ class Launcher:
         self._to_stop: set[str] = set()
         self._told: set[str] = set()  # studies that cannot be read, and the log says so
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
+        self._refused: dict[str, str] = {}  # studies whose driver has another version, and what it was told
         self._looked_for_orphans = False
         self._problem: str | None = None
         self._away_since: float | None = None
@@ -82,6 +83,10 @@ class Launcher:
         """Another service ended a study, whose job this one may have to end."""
         self._looked_for_orphans = False
         self.wake()
+
+    def driver_was_refused(self, study_id: str, words: str) -> None:
+        """Its driver ends now, and this is why."""
+        self._refused[study_id] = words
 
     def cancel(self, study_id: str) -> None:
         """Log first, then end the processes: a crash in between is seen and finished by the next tick."""
@@ -238,7 +243,8 @@ class Launcher:
         # The driver's last reports may still be on their way in: look at the log once more.
         if self._store.study(row.id).state is not StudyState.RUNNING:
             return False
-        why = _end(status) if status else "Ray does not know its job"
+        refused = self._refused.pop(row.id, None)
+        why = refused or (_end(status) if status else "Ray does not know its job")
         # Whoever forgot the job was started again, and so was whoever did not see it end: the study is not to blame.
         excused = status is None or job not in self._seen
         if fruitless >= self._settings.driver_attempts and not excused:

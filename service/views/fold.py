@@ -108,7 +108,7 @@ class StudyView:
             self._set_aside()
         elif isinstance(event, StudyReconnected):
             for trial in self._left_running:
-                trial.state = TrialState.RUNNING
+                trial.state = TrialState.RUNNING if trial.state is TrialState.PLANNED else trial.state
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
             self._set_aside()

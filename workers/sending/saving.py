@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from service.contract.wire.cohort_state import Members, key_of
 from service.contract.wire.epoch_report import EpochReport
-from service.contract.wire.errors import ParetoscopeError
+from service.contract.wire.errors import OtherVersion, ParetoscopeError
 from service.contract.wire.events import StudyState
 from workers.sending.study_client import StudyClient
 
@@ -51,7 +51,10 @@ class Saving:
         self._thread.start()
 
     def saved(self) -> Saved | None:
-        """Where these members were left; none when they start from the beginning."""
+        """Where these members were left; none when they start from the beginning.
+
+        OtherVersion where this process is not meant for the service: it should not train at all.
+        """
         try:
             content = self._client.saved_state(self._key)
             if content is None:
@@ -59,6 +62,8 @@ class Saving:
             from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
 
             return unpacked(content)
+        except OtherVersion:
+            raise
         except (ParetoscopeError, ValueError) as error:
             log.warning("these trials start from the beginning, as no saved state can be read: %s", error)
             return None
