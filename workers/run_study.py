@@ -24,6 +24,7 @@ from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import REASON_LENGTH, TrialState
+from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr
 from service.contract.wording.numbers import plural
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
@@ -86,7 +87,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         return FAILED if reporter.close(LAST_EVENTS_SECONDS) else LOST
     failure = None
     if outcome.paused:
-        log.info("the study is paused")
+        log.info("its cohorts have saved their states and left")
     elif failure := _all_failed(work, reporter.failed):
         reporter.study_failed(job, failure)
     else:
@@ -149,9 +150,9 @@ def _on_sigterm(reporter: Reporter, scratch: Path | None = None) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     url = os.environ.get("PARETOSCOPE_URL")
+    known = {"study": arguments[0], "job": job_id(arguments[0])} if arguments else {}
+    log_to_stderr(os.environ.get(LOG_FORMAT, "auto"), **known)
     if len(arguments) != 1 or not url:
         log.error("usage: PARETOSCOPE_URL=http://… python -m workers.run_study STUDY")
         return 2

@@ -122,9 +122,7 @@ def service(url: str | None, token: str | None) -> Look:
         try:
             theirs = client.send("GET", "/healthz").headers.get(VERSION)
             if theirs is None:
-                words = (
-                    f"{client.url} does not say its version: it is older than this, {__version__}, or no Paretoscope"
-                )
+                words = f"{client.url} does not say its version: it is older than {__version__}, or no Paretoscope"
                 return Look("service", "wrong", words, "upgrade it")
             if disagreement(theirs, __version__):
                 words = f"{client.url} has paretoscope {theirs}, and this is {__version__}: {RULE}"

@@ -22,12 +22,15 @@ from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, RayDidNotStart
 from frontends.cli.ray_keeper import RayKeeper
 from frontends.home import NOTE, HomeError, claim, keep_token
 from service.contract.addresses import is_loopback
+from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 
 PREFERRED_PORT = 8000
 WAITING = 128  # connections that nobody has answered yet
 CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
+LEAVE_SECONDS = 10.0  # for what is in training to save its state, unless PARETOSCOPE_LEAVE_SECONDS says otherwise
+END_SECONDS = 15.0  # for the service itself
 RESTARTS = 5
 RESTARTS_WITHIN_SECONDS = 60.0
 
@@ -78,6 +81,7 @@ class ServiceKeeper(threading.Thread):
     def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int | None = None) -> None:
         super().__init__(name="service-keeper", daemon=True)
         self._environment, self._home, self._note, self._door = environment, home, note, door
+        self._end_seconds = END_SECONDS + float(environment.get("PARETOSCOPE_LEAVE_SECONDS") or 0)
         self._ending = threading.Event()
         self.given_up: str | None = None
 
@@ -86,7 +90,8 @@ class ServiceKeeper(threading.Thread):
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
-                tail = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                tail = [readable(line) for line in lines]
                 self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n" + "\n".join(tail)
                 return
             starts.append(time.monotonic())
@@ -94,7 +99,7 @@ class ServiceKeeper(threading.Thread):
             while process.poll() is None and not self._ending.wait(0.1):
                 pass
             if process.poll() is None:
-                self._end_process(process)
+                self._end_process(process, self._end_seconds)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self._home / "service.log").open("ab") as log:
@@ -111,17 +116,18 @@ class ServiceKeeper(threading.Thread):
         return process
 
     @staticmethod
-    def _end_process(process: subprocess.Popen[bytes]) -> None:
+    def _end_process(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(timeout=5)
 
     def end(self) -> None:
+        """Before Ray is: the service sees to it that nothing of what was trained is lost."""
         self._ending.set()
-        self.join(timeout=20)
+        self.join(timeout=self._end_seconds + 10)
 
 
 class Local:
@@ -190,6 +196,7 @@ class Local:
             "PARETOSCOPE_PORT": str(port),
             "PARETOSCOPE_FD": str(door.fileno()),
             "PARETOSCOPE_URL": self.url,
+            "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
             **secret,

@@ -118,8 +118,8 @@ def unreadable_study(row: StudyRow, why: str) -> StudyWithFigures:
 
 def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:
     """A summary that was made earlier: without a new event, only the time left has changed."""
-    left = time_left(summary.state, summary.interrupted, summary.started_at, summary.progress, now)
-    return replace(summary, eta_seconds=left)
+    left = time_left(summary.state, summary.started_at, summary.progress, now)
+    return replace(summary, eta_seconds=None if summary.interrupted else left)
 
 
 def study_answer(view: View) -> StudyAnswer:

@@ -29,7 +29,9 @@ from service.contract.wire.events import (
     StudyResumed,
     StudyStarted,
     StudyState,
+    TrialState,
 )
+from service.contract.wire.log_lines import LOG_FORMAT, messages
 from service.contract.wire.transitions import STUDY_MOVES
 from service.launching.again import extension, retrial
 from service.launching.handover import Handover
@@ -58,6 +60,7 @@ class Launcher:
         self._handover = handover
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self.leaving = threading.Event()  # Ray is about to end with the service: nothing is started any more
         self._to_stop: set[str] = set()
         self._told: set[str] = set()  # studies that cannot be read, and the log says so
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
@@ -83,6 +86,14 @@ class Launcher:
         """Another service ended a study, whose job this one may have to end."""
         self._looked_for_orphans = False
         self.wake()
+
+    def trains(self, job: str) -> bool:
+        """Whether a driver has trials in training, whose states are worth waiting for."""
+        try:
+            with self._views.read(job.partition("-")[0]) as view:
+                return any(trial.state is TrialState.RUNNING for trial in view.all_trials.values())
+        except (NotFound, Unreadable):
+            return False
 
     def driver_was_refused(self, study_id: str, words: str) -> None:
         """Its driver ends now, and this is why."""
@@ -176,7 +187,7 @@ class Launcher:
     def tick(self) -> bool:
         """One round; returns whether anything is under way."""
         jobs = self._jobs
-        if jobs is None:
+        if jobs is None or self.leaving.is_set():
             return False
         if not self._store.leads():  # another service on the same database does it; should it die, this one will
             self._looked_for_orphans = False
@@ -213,7 +224,7 @@ class Launcher:
                 continue
             except Unreadable as error:
                 if row.id not in self._told:
-                    log.warning("%s", error.message)
+                    log.warning("%s", error.message, extra={"study": row.id})
                 self._told.add(row.id)
 
     def _end_job(self, jobs: Jobs, job: str) -> None:
@@ -250,9 +261,7 @@ class Launcher:
         if fruitless >= self._settings.driver_attempts and not excused:
             reason = f"{why}; gave up after {fruitless} starts in a row that reported nothing new"
             self._append(row.id, StudyFailed(uid=f"service:failed:{job}", reason=reason[:REASON_LENGTH]))
-            log.error("study %s failed: %s", row.id, reason)
         else:
-            log.warning("study %s is started again: %s", row.id, why)
             self._submit(jobs, row, f"started again: {why}", excused)
         return False
 
@@ -273,13 +282,14 @@ class Launcher:
             "PARETOSCOPE_JOB": job,
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
+            **({LOG_FORMAT: self._settings.log_format} if self._settings.log_format != "auto" else {}),
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(row.id, job),
         }
         try:
             jobs.submit(job, f"python -m workers.run_study {row.id}", env)
         except Conflict:
-            log.info("Ray has job %s already", job)
+            log.info("Ray has job %s already", job, extra={"study": row.id, "job": job})
 
     def _append(self, study_id: str, event: Event) -> bool:
         """False when the study was cancelled or deleted in the meantime."""
@@ -295,5 +305,5 @@ def _own_uid(what: str) -> str:
 
 
 def _end(status: JobStatus) -> str:
-    said = f": {status.message}" if status.message else ", and Ray does not say why"
+    said = f": {messages(status.message)}" if status.message else ", and Ray does not say why"
     return f"its driver ended ({status.status.lower()}){said}"

@@ -55,14 +55,14 @@ def progress(view: View, arm: str | None = None) -> float:
 
 
 def eta_seconds(view: View) -> float | None:
-    return time_left(view.state, view.interrupted, view.started_at, progress(view), datetime.now(UTC))
+    if view.interrupted:  # nothing goes on as it did
+        return None
+    return time_left(view.state, view.started_at, progress(view), datetime.now(UTC))
 
 
-def time_left(
-    state: StudyState, interrupted: str | None, started_at: str | None, done: float, now: datetime
-) -> float | None:
-    """Seconds, if it goes on as it did; none before anything was reported, or while nothing goes on."""
-    if state is not StudyState.RUNNING or interrupted is not None or started_at is None or done <= 0:
+def time_left(state: StudyState, started_at: str | None, done: float, now: datetime) -> float | None:
+    """Seconds, if it goes on as it did; none before anything was reported."""
+    if state is not StudyState.RUNNING or started_at is None or done <= 0:
         return None
     elapsed = (now - datetime.fromisoformat(started_at)).total_seconds()
     return elapsed * (1 - done) / done

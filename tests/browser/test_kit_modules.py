@@ -233,7 +233,8 @@ def test_an_interrupted_study_has_words_and_a_look_of_its_own(stage: Page) -> No
       const { lookOf, stateWords } = await load("kit/vocabulary");
       const counts = { planned: 6, running: 0, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
       const bare = { counts, started_at: "2026-01-01T10:00:00Z", ended_at: null, eta_seconds: null, state: "running" };
-      return ["Ray is away", null].map((interrupted) => [lookOf({ ...bare, interrupted }), stateWords({ ...bare, interrupted })]);
+      const studies = ["Ray is away", null].map((interrupted) => ({ ...bare, interrupted }));
+      return studies.map((study) => [lookOf(study), stateWords(study)]);
     }"""
     assert play(stage, script) == [["interrupted", "interrupted 3/6"], ["running", "running 3/6"]]
 

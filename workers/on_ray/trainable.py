@@ -78,7 +78,7 @@ def _train(
                 saving.said(report)
             _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
         if saving and saving.left:
-            log.info("the study is paused: the state is saved")
+            log.info("the study is paused, or Ray ends: the state is saved")
             _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
     finally:
         if saving:

@@ -185,7 +185,8 @@ class Reporter:
                     half = len(part) // 2  # one bad event must not take the good ones with it
                     parts[:0] = [part[:half], part[half:]]
                     continue
-                log.error("event %s was refused: %s", part[0].uid, error.message)
+                said = {"trial": getattr(part[0], "trial", None)}
+                log.error("event %s was refused: %s", part[0].uid, error.message, extra=said)
             with self._changed:
                 for _ in range(len(self._queue) if self.ended.is_set() else len(part)):
                     self._queue.popleft()

@@ -71,7 +71,8 @@ class StudyClient:
     """Tries again, with growing pauses, until the service answers about the request itself.
 
     NotFound and Conflict say that the study is over or gone, OtherVersion that the service is not meant for this
-    process, any other ParetoscopeError that the request was refused, Unavailable that there was no answer in time. Safe to share between threads.
+    process, any other ParetoscopeError that the request was refused, Unavailable that there was no answer in time.
+    Safe to share between threads.
     """
 
     def __init__(
@@ -122,9 +123,9 @@ class StudyClient:
         state = StudyState(said) if said in set(StudyState) else None
         return Answered(KnownBatch.model_validate_json(answer.content).refusals, state)
 
-    def state(self, stop: threading.Event) -> StudyState:
-        """The study's state alone; asked once, as whoever asks will ask again."""
-        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).state
+    def is_to_leave(self, stop: threading.Event) -> bool:
+        """Whether a cohort saves its state and leaves; asked once, as whoever asks will ask again."""
+        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).leave
 
     def cohorts(self) -> list[CohortState]:
         """Who was saved, and after which epoch they go on."""

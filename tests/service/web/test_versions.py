@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,7 +59,8 @@ def test_another_version_is_refused_with_words(bench: Bench, said: str, words: s
 def test_the_words_say_what_to_do() -> None:
     client, driver = disagreement("0.2.1", "client/0.3.0"), disagreement("0.2.1", "driver/0.3.0")
     assert client and client.words.endswith(
-        "the first two numbers have to be the same. Install paretoscope 0.2 where it runs, or upgrade the service to 0.3"
+        ": the first two numbers have to be the same. "
+        "Install paretoscope 0.2 where it runs, or upgrade the service to 0.3"
     )
     assert driver and driver.words.endswith("Install paretoscope 0.2 on Ray's nodes, or upgrade the service to 0.3")
 
@@ -103,4 +105,6 @@ def test_real_processes_of_another_version_leave_with_the_service_s_words() -> N
         looked = python(cli, "doctor", PARETOSCOPE_URL=service.url, PARETOSCOPE_HOME=str(home / "none"), COLUMNS="300")
     assert listed.returncode == 2 and "this client has paretoscope 0.1.0, which is older" in listed.stderr
     assert drove.returncode == 3 and "the driver on Ray has paretoscope 9.0.0, which is newer" in drove.stderr
+    [line] = [json.loads(line) for line in drove.stderr.splitlines()]
+    assert (line["study"], line["job"], line["level"]) == (study, study, "error")
     assert looked.returncode == 1 and f"{service.url} has paretoscope {__version__}, and this is 0.1.0" in looked.stdout

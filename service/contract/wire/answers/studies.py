@@ -60,8 +60,8 @@ class StudySummary(Answer):
     interrupted: Annotated[
         str | None,
         Field(
-            description="why nobody trains it though it runs: Ray is away, or its driver was started again and no trial "
-            "has begun since; it goes on by itself. null otherwise"
+            description="why nobody trains it though it runs: Ray is away, or its driver was started again and no "
+            "trial has begun since; it goes on by itself. null otherwise"
         ),
     ]
     counts: Annotated[TrialCounts, Field(description="of all its trials")]
@@ -95,6 +95,9 @@ class StateAnswer(Answer):
     """Where a study is, and nothing else."""
 
     state: Annotated[StudyState, Field(description="its current state")]
+    leave: Annotated[
+        bool, Field(description="whether trial processes save their states and leave: it is paused, or Ray ends now")
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
