@@ -7,7 +7,6 @@ import gc
 import logging
 import socket
 import sys
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,10 @@ class Server(uvicorn.Server):
         from service.launching.leaving import Leaving
 
         self._leaving = True
-        stop = partial(loop.call_soon_threadsafe, self._stop, sig, parts, loop)
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(self._stop, sig, parts, loop)
+
         Leaving(parts.launcher, parts.jobs, parts.settings.leave_seconds, stop).start()
 
     def _stop(self, sig: int, parts: Parts | None, loop: asyncio.AbstractEventLoop) -> None:

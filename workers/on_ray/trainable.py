@@ -95,8 +95,13 @@ def _reports(
 
     threads = max(1, int(plan.cpus))
     torch.set_num_threads(threads)
-    device = torch.device("cuda" if ray.get_gpu_ids() else "cpu")
+    gpus = ", ".join(str(each) for each in ray.get_gpu_ids())
+    device = torch.device("cuda" if gpus and torch.cuda.is_available() else "cpu")
     where = f"{socket.gethostname()}, process {os.getpid()}, {device.type}, threads: {threads}"
+    if gpus:
+        where += f", GPU of Ray: {gpus}"
+    if gpus and device.type == "cpu":  # Ray counts what its node was told to have
+        log.warning("Ray gave this cohort GPU %s, but torch can use none here: it trains on the CPU", gpus)
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
