@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,7 +22,6 @@ from service.contract.wire.events import (
     StudyCancelled,
     StudyEvent,
     StudyFailed,
-    StudyInterrupted,
     StudyPaused,
     StudyReconnected,
     StudyResumed,
@@ -37,6 +35,7 @@ from service.launching.again import extension, retrial
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
 from service.launching.places import where_it_goes_on
+from service.launching.sight import Sight
 from service.settings import Settings
 from service.store.protocol import Store, StudyRow
 from service.store.states import States
@@ -45,7 +44,6 @@ from service.views.cache import Views
 log = logging.getLogger("paretoscope.launcher")
 
 TICK_SECONDS = 1.0
-AWAY_SECONDS = 3.0  # without Ray, after which running studies say that they are interrupted
 IDLE_SECONDS = 10.0
 MOST_OF_REASON = REASON_LENGTH - 200  # the rest says where it goes on
 
@@ -67,8 +65,7 @@ class Launcher:
         self._refused: dict[str, str] = {}  # studies whose driver has another version, and what it was told
         self._looked_for_orphans = False
         self._problem: str | None = None
-        self._away_since: float | None = None
-        self._told_away: set[str] = set()  # studies that were said to be interrupted since then
+        self._sight = Sight(self._append)
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
 
     def start(self) -> None:
@@ -151,33 +148,30 @@ class Launcher:
     def step(self) -> bool:
         """A tick whose errors are told in the log, the same one once; true while anything is or may be under way."""
         try:
+            return self._tick_or_wait()
+        except Exception:
+            log.exception("the launcher met an unexpected error and goes on")
+        return True
+
+    def _tick_or_wait(self) -> bool:
+        try:
             busy = self.tick()
-            self._problem = self._away_since = None
-            self._told_away.clear()
+            self._problem = None
+            self._sight.regained()
             return busy
         except (Unavailable, NoSpace) as error:
             if self._problem != error.message:
                 log.warning("studies wait: %s", error.message)
             self._problem = error.message
             self._look_for_ray(error.message)
-        except Exception:
-            log.exception("the launcher met an unexpected error and goes on")
         return True
 
     def _look_for_ray(self, why: str) -> None:
-        """After a moment without it, running studies say that they are interrupted, each once."""
         if self._jobs is None or self._jobs.alive():  # it was something else
-            self._away_since = None
-            return
-        now = time.monotonic()
-        self._away_since = now if self._away_since is None else self._away_since
-        if now - self._away_since < AWAY_SECONDS:
+            self._sight.regained()
             return
         with suppress(Unavailable, NoSpace):  # the store is away as well
-            for row in self._readable(self._store.in_state(StudyState.RUNNING)):
-                if row.id not in self._told_away:
-                    self._told_away.add(row.id)
-                    self._append(row.id, StudyInterrupted(uid=_own_uid("interrupted"), reason=why[:REASON_LENGTH]))
+            self._sight.lost(self._readable(self._store.in_state(StudyState.RUNNING)), why)
 
     def _find_orphans(self, jobs: Jobs) -> None:
         """After a restart: a study cancelled just before the service died may still have a job on Ray."""
@@ -198,6 +192,8 @@ class Launcher:
         for job in sorted(self._to_stop):
             self._end_job(jobs, job)
         running = self._store.in_state(StudyState.RUNNING)
+        for gone in set(self._refused) - {row.id for row in running}:
+            self._refused.pop(gone, None)
         resumed = []
         for row in self._readable(running):
             with suppress(NotFound, Unreadable):  # deleted in the meantime

@@ -111,7 +111,7 @@ class Saving:
     def _ask(self) -> None:
         try:
             leave = self._client.is_to_leave(self._closing)
-        except ParetoscopeError:
+        except (ParetoscopeError, ValueError):  # no answer, or none of ours
             return
         if leave:
             self._leave.set()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.launching import launcher
+from service.launching import sight
 from tests.service.bench import Bench
 
 AWAY = "Ray at http://ray:8265 cannot be reached"
@@ -14,7 +14,7 @@ AWAY = "Ray at http://ray:8265 cannot be reached"
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launcher, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(sight, "AWAY_SECONDS", 0.0)
 
 
 def running(bench: Bench) -> tuple[str, str]:
@@ -57,7 +57,7 @@ def test_while_ray_is_away_a_running_study_is_interrupted_and_others_are_as_they
 
 
 def test_a_moment_without_ray_is_no_interruption(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launcher, "AWAY_SECONDS", 60.0)
+    monkeypatch.setattr(sight, "AWAY_SECONDS", 60.0)
     study, _ = running(bench)
     bench.cluster.answers = False
     bench.launcher.step()

@@ -71,7 +71,7 @@ def run(plan: Plan, **suggested: dict[str, Any]) -> None:
 def nothing_saved(request: Request) -> Answer:
     """A service that takes what is sent."""
     if request.path.endswith("/s1/state"):
-        return Answer(200, '{"state": "running"}')
+        return Answer(200, '{"state": "running", "leave": false}')
     return Answer(404 if request.method == "GET" else 204)
 
 
