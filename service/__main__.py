@@ -15,6 +15,7 @@ import uvicorn
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from service.routes.dependencies import Parts
     from service.settings import Settings
 
 
@@ -24,14 +25,33 @@ HEADER_SECONDS = 15.0
 
 
 class Server(uvicorn.Server):
-    """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them."""
+    """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them.
+
+    Where Ray ends with the service it goes on answering until drivers have left; asked twice, it stops at once.
+    """
+
+    _leaving = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app = self.config.app
-        parts = getattr(getattr(app, "state", None), "parts", None)
+        parts: Parts | None = getattr(getattr(app, "state", None), "parts", None)
+        loop = asyncio.get_running_loop()
+        if parts is None or parts.jobs is None or self._leaving or not parts.settings.leave_seconds:
+            self._stop(sig, parts, loop)
+            return
+        from service.launching.leaving import Leaving
+
+        self._leaving = True
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(self._stop, sig, parts, loop)
+
+        Leaving(parts.launcher, parts.jobs, parts.settings.leave_seconds, stop).start()
+
+    def _stop(self, sig: int, parts: Parts | None, loop: asyncio.AbstractEventLoop) -> None:
         if parts is not None:
-            asyncio.get_running_loop().call_soon_threadsafe(parts.wake.close)
-        super().handle_exit(sig, frame)
+            loop.call_soon_threadsafe(parts.wake.close)
+        super().handle_exit(sig, None)
 
 
 def _configured() -> tuple[FastAPI, Settings]:
@@ -67,10 +87,11 @@ def _check_store(settings: Settings) -> None:
 
 
 def main() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     app, settings = _configured()
+    from service.contract.wire.log_lines import log_to_stderr
     from service.web.connections import limited
+
+    log_to_stderr(settings.log_format)
 
     if settings.is_exposed:
         sys.exit(
@@ -83,6 +104,7 @@ def main() -> None:
         host=settings.host,
         port=settings.port,
         access_log=False,
+        log_config=None,  # its lines go where ours go
         log_level="info",
         timeout_graceful_shutdown=5,
         http=limited(settings.max_connections, HEADER_SECONDS),

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.contract.addresses import is_loopback
+from service.contract.wire.log_lines import LogFormat
 
 
 class Settings(BaseSettings):
@@ -65,6 +66,17 @@ class Settings(BaseSettings):
     )
     save_seconds: float = Field(
         120.0, ge=0, description="how often a cohort in training saves its state, at the end of an epoch"
+    )
+    leave_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="asked to stop, it waits so long for trials in training to save their states and for drivers to "
+        "send their last reports, as Ray ends with it; 0: Ray stays, and they go on. `up` says 10",
+    )
+    log_format: LogFormat = Field(
+        "auto",
+        description="of the logs of service and drivers: `json`, an object a line with time, level, logger, message, "
+        "study, trial and job; `text`; `auto`: text on a terminal, else json",
     )
     max_connections: int = Field(
         1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"

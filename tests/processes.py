@@ -114,7 +114,7 @@ def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
         yield Running(json.loads(line)["url"], home, process, (home / "token").read_text())
     finally:
         process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=40)
+        code = process.wait(timeout=90)
         if process.stdout is not None:
             process.stdout.close()
     assert code == 0

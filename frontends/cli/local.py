@@ -23,12 +23,15 @@ from frontends.cli.ray_keeper import RayKeeper
 from frontends.home import NOTE, HomeError, claim, keep_token
 from service.contract.addresses import is_loopback
 from service.contract.exits import STORE_AWAY
+from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 
 PREFERRED_PORT = 8000
 WAITING = 128  # connections that nobody has answered yet
 CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
+LEAVE_SECONDS = 10.0  # for what is in training to save its state, unless PARETOSCOPE_LEAVE_SECONDS says otherwise
+END_SECONDS = 15.0  # for the service itself
 RESTARTS = 5
 RESTARTS_WITHIN_SECONDS = 60.0
 STORE_LOOK_SECONDS = 1.0  # between two starts of a service whose database is away
@@ -95,6 +98,7 @@ class ServiceKeeper(threading.Thread):
     def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int | None = None) -> None:
         super().__init__(name="service-keeper", daemon=True)
         self._environment, self._home, self._note, self._door = environment, home, note, door
+        self._end_seconds = END_SECONDS + float(environment.get("PARETOSCOPE_LEAVE_SECONDS") or 0)
         self._ending = threading.Event()
         self._noted = True
         self.given_up: str | None = None
@@ -106,7 +110,8 @@ class ServiceKeeper(threading.Thread):
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
-                tail = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                tail = [readable(line) for line in lines]
                 self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n" + "\n".join(tail)
                 return
             starts.append(time.monotonic())
@@ -119,7 +124,7 @@ class ServiceKeeper(threading.Thread):
                 if not self._noted:
                     self._note_down(process.pid)
             if process.poll() is None:
-                self._end_process(process)
+                self._end_process(process, self._end_seconds)
             elif process.poll() != STORE_AWAY:
                 was_there = True
             elif was_there:
@@ -152,17 +157,18 @@ class ServiceKeeper(threading.Thread):
             self._noted = False
 
     @staticmethod
-    def _end_process(process: subprocess.Popen[bytes]) -> None:
+    def _end_process(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(timeout=5)
 
     def end(self) -> None:
+        """Before Ray is: the service sees to it that nothing of what was trained is lost."""
         self._ending.set()
-        self.join(timeout=20)
+        self.join(timeout=self._end_seconds + 10)
 
 
 class Local:
@@ -232,6 +238,7 @@ class Local:
             "PARETOSCOPE_PORT": str(port),
             "PARETOSCOPE_FD": str(door.fileno()),
             "PARETOSCOPE_URL": self.url,
+            "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
             **secret,

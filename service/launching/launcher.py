@@ -23,15 +23,19 @@ from service.contract.wire.events import (
     StudyEvent,
     StudyFailed,
     StudyPaused,
+    StudyReconnected,
     StudyResumed,
     StudyStarted,
     StudyState,
+    TrialState,
 )
+from service.contract.wire.log_lines import LOG_FORMAT, messages
 from service.contract.wire.transitions import STUDY_MOVES
 from service.launching.again import extension, retrial
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
 from service.launching.places import where_it_goes_on
+from service.launching.sight import Sight
 from service.settings import Settings
 from service.store.protocol import Store, StudyRow
 from service.store.states import States
@@ -54,12 +58,15 @@ class Launcher:
         self._handover = handover
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self.leaving = threading.Event()  # Ray is about to end with the service: nothing is started any more
         self._to_stop: set[str] = set()
         self._told: set[str] = set()  # studies that cannot be read, and the log says so
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
         self._untaken: set[str] = set()  # jobs that the log has and Ray could not take
+        self._refused: dict[str, str] = {}  # studies whose driver has another version, and what it was told
         self._looked_for_orphans = False
         self._problem: str | None = None
+        self._sight = Sight(self._append)
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
 
     def start(self) -> None:
@@ -77,6 +84,18 @@ class Launcher:
         """Another service ended a study, whose job this one may have to end."""
         self._looked_for_orphans = False
         self.wake()
+
+    def trains(self, job: str) -> bool:
+        """Whether a driver has trials in training, whose states are worth waiting for."""
+        try:
+            with self._views.read(job.partition("-")[0]) as view:
+                return any(trial.state is TrialState.RUNNING for trial in view.all_trials.values())
+        except (NotFound, Unreadable):
+            return False
+
+    def driver_was_refused(self, study_id: str, words: str) -> None:
+        """Its driver ends now, and this is why."""
+        self._refused[study_id] = words
 
     def cancel(self, study_id: str) -> None:
         """Log first, then end the processes: a crash in between is seen and finished by the next tick."""
@@ -130,16 +149,30 @@ class Launcher:
     def step(self) -> bool:
         """A tick whose errors are told in the log, the same one once; true while anything is or may be under way."""
         try:
+            return self._tick_or_wait()
+        except Exception:
+            log.exception("the launcher met an unexpected error and goes on")
+        return True
+
+    def _tick_or_wait(self) -> bool:
+        try:
             busy = self.tick()
             self._problem = None
+            self._sight.regained()
             return busy
         except (Unavailable, NoSpace) as error:
             if self._problem != error.message:
                 log.warning("studies wait: %s", error.message)
             self._problem = error.message
-        except Exception:
-            log.exception("the launcher met an unexpected error and goes on")
+            self._look_for_ray(error.message)
         return True
+
+    def _look_for_ray(self, why: str) -> None:
+        if self._jobs is None or self._jobs.alive():  # it was something else
+            self._sight.regained()
+            return
+        with suppress(Unavailable, NoSpace):  # the store is away as well
+            self._sight.lost(self._readable(self._store.in_state(StudyState.RUNNING)), why)
 
     def _find_orphans(self, jobs: Jobs) -> None:
         """After a restart: a study cancelled just before the service died may still have a job on Ray."""
@@ -149,7 +182,7 @@ class Launcher:
     def tick(self) -> bool:
         """One round; returns whether anything is under way."""
         jobs = self._jobs
-        if jobs is None:
+        if jobs is None or self.leaving.is_set():
             return False
         if not self._store.leads():  # another service on the same database does it; should it die, this one will
             self._looked_for_orphans = False
@@ -160,6 +193,8 @@ class Launcher:
         for job in sorted(self._to_stop):
             self._end_job(jobs, job)
         running = self._store.in_state(StudyState.RUNNING)
+        for gone in set(self._refused) - {row.id for row in running}:
+            self._refused.pop(gone, None)
         resumed = []
         for row in self._readable(running):
             with suppress(NotFound, Unreadable):  # deleted in the meantime
@@ -186,7 +221,7 @@ class Launcher:
                 continue
             except Unreadable as error:
                 if row.id not in self._told:
-                    log.warning("%s", error.message)
+                    log.warning("%s", error.message, extra={"study": row.id})
                 self._told.add(row.id)
 
     def _end_job(self, jobs: Jobs, job: str) -> None:
@@ -203,10 +238,13 @@ class Launcher:
         """
         with self._views.read(row.id) as view:
             job, fruitless, waiting = view.job or row.id, view.fruitless, view.waiting
+            out_of_sight = view.out_of_sight
             early = view.not_before is not None and datetime.now(UTC) < view.not_before
         status = jobs.status(job)
         if status is not None and not status.is_ended():
             self._seen.add(job)
+            if out_of_sight:
+                self._append(row.id, StudyReconnected(uid=_own_uid("reconnected")))
             return False
         if waiting:
             return not early
@@ -216,15 +254,14 @@ class Launcher:
         if status is None and job in self._untaken:
             self._hand_over(jobs, row.id, job, self._environment(row.id, job))
             return False
-        why = _end(status) if status else "Ray does not know its job"
+        refused = self._refused.pop(row.id, None)
+        why = refused or (_end(status) if status else "Ray does not know its job")
         # Whoever forgot the job was started again, and so was whoever did not see it end: the study is not to blame.
         excused = status is None or job not in self._seen
         if fruitless >= self._settings.driver_attempts and not excused:
             reason = f"{why}; gave up after {fruitless} starts in a row that reported nothing new"
             self._append(row.id, StudyFailed(uid=f"service:failed:{job}", reason=reason[:REASON_LENGTH]))
-            log.error("study %s failed: %s", row.id, reason)
         else:
-            log.warning("study %s is started again: %s", row.id, why)
             self._submit(jobs, row, f"started again: {why}", excused)
         return False
 
@@ -248,6 +285,7 @@ class Launcher:
             "PARETOSCOPE_JOB": job,
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
+            **({LOG_FORMAT: self._settings.log_format} if self._settings.log_format != "auto" else {}),
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(study_id, job),
         }
@@ -258,7 +296,7 @@ class Launcher:
         try:
             jobs.submit(job, f"python -m workers.run_study {study_id}", env)
         except Conflict:
-            log.info("Ray has job %s already", job)
+            log.info("Ray has job %s already", job, extra={"study": study_id, "job": job})
         self._untaken.discard(job)
 
     def _append(self, study_id: str, event: Event) -> bool:
@@ -275,5 +313,5 @@ def _own_uid(what: str) -> str:
 
 
 def _end(status: JobStatus) -> str:
-    said = f": {status.message}" if status.message else ", and Ray does not say why"
+    said = f": {messages(status.message)}" if status.message else ", and Ray does not say why"
     return f"its driver ended ({status.status.lower()}){said}"

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from service.contract.wire.answers.studies import StateAnswer
 from service.contract.wire.cohort_state import LONGEST_HEAD, CohortStates, head_of
 from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound
+from service.contract.wire.events import StudyState
 from service.routes.artifacts import AS_IT_IS, BINARY, check_space
 from service.routes.dependencies import Parts, PartsOf, StudyId
 from service.store.drafts import Draft
@@ -29,7 +30,8 @@ def _body(request: Request, parts: PartsOf) -> Body:
 @router.get("/studies/{study_id}/state")
 def read_state(study_id: StudyId, parts: PartsOf) -> StateAnswer:
     """The state alone, which costs next to nothing: trial processes ask for it to hear of a pause."""
-    return StateAnswer(state=parts.store.study(study_id).state)
+    state = parts.store.study(study_id).state
+    return StateAnswer(state=state, leave=state is StudyState.PAUSED or parts.launcher.leaving.is_set())
 
 
 @router.get("/studies/{study_id}/cohorts")

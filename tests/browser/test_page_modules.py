@@ -319,6 +319,39 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
     assert (reason, later) == ("It broke", "")
 
 
+def test_an_interrupted_study_says_why_in_its_head_and_that_it_goes_on(stage: Page) -> None:
+    script = """const { StudyHead } = await load("pages/study-head");
+      const counts = { planned: 6, running: 0, finished: 3, failed: 0, stopped: 0, collapsed: 0 };
+      const at = { started_at: null, ended_at: null, eta_seconds: null, queue_position: null, progress: 0.5 };
+      const base = { ...study, ...at, counts, reason: null, interrupted: null, state: "running" };
+      const head = new StudyHead(base);
+      const announce = document.getElementById("announce");
+      const seen = () => [head.state.textContent, head.state.dataset.state, head.bar.dataset.state,
+        head.reason.textContent, head.reason.dataset.state, announce.textContent, document.title];
+      head.show({ ...base, interrupted: "ray is away" });
+      const away = seen();
+      head.show(base);
+      return [away, seen()];"""
+    away, back = scene(stage, script)
+    words = [
+        "interrupted 3/6",
+        "interrupted",
+        "interrupted",
+        "Ray is away. The study goes on by itself.",
+        "interrupted",
+    ]
+    assert away == [*words, "The study is interrupted 3/6.", "interrupted · n – Paretoscope"]
+    assert back == [
+        "running 3/6",
+        "running",
+        "running",
+        "",
+        "running",
+        "The study is running 3/6.",
+        "3/6 · n – Paretoscope",
+    ]
+
+
 def test_a_demo_that_could_not_begin_can_be_tried_again(stage: Page) -> None:
     script = """const { noStudyYet } = await load("pages/demo");
       const element = noStudyYet();

@@ -69,7 +69,7 @@ class Recorder(NotSaved, Callback):
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         """Of a process that is started again it is not known yet where it goes on: it says so itself."""
-        host = _host(trial)
+        host = _host(trial.last_result)  # before the first report: what its process told about itself
         for member, suggested in members_of(trial.config).items():
             if member in self.open and member not in self._told:
                 self._told[member] = self._begun.get(member)
@@ -81,7 +81,7 @@ class Recorder(NotSaved, Callback):
     ) -> None:
         if report := report_of(result):
             if report.begins:
-                self._say_where(trial, report.epoch)
+                self._say_where(trial, report.epoch, _host(result))
             else:
                 self._forget_deaths(trial, report.epoch)
             self.paused = self.paused or report.leaves
@@ -99,9 +99,8 @@ class Recorder(NotSaved, Callback):
             self._furthest[trial.trial_id] = epoch
             trial.run_metadata.num_failures = 0
 
-    def _say_where(self, trial: Trial, epoch: int) -> None:
+    def _say_where(self, trial: Trial, epoch: int, host: str | None) -> None:
         """After which epoch a cohort starts, unless that was said when its process did."""
-        host = _host(trial)
         for member, suggested in members_of(trial.config).items():
             said = self._told.get(member, 0)
             if member in self.open and ((said or 0) != epoch or member in self._running):
@@ -133,9 +132,8 @@ class Recorder(NotSaved, Callback):
                 self._ended(member, None)
 
 
-def _host(trial: Trial) -> str | None:
-    """Name and address of the node the trial runs on; none when its process has died at once."""
-    said = trial.last_result  # before the first report: what its process told about itself
+def _host(said: Mapping[str, object]) -> str | None:
+    """Name and address of the node that a result comes from; none when its process has died at once."""
     return f"{said[HOSTNAME]}/{said[NODE_IP]}" if NODE_IP in said else None
 
 

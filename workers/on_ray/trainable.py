@@ -78,7 +78,7 @@ def _train(
                 saving.said(report)
             _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
         if saving and saving.left:
-            log.info("the study is paused: the state is saved")
+            log.info("the study is paused, or Ray ends: the state is saved")
             _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
     finally:
         if saving:
@@ -95,8 +95,13 @@ def _reports(
 
     threads = max(1, int(plan.cpus))
     torch.set_num_threads(threads)
-    device = torch.device("cuda" if ray.get_gpu_ids() else "cpu")
+    gpus = ", ".join(str(each) for each in ray.get_gpu_ids())
+    device = torch.device("cuda" if gpus and torch.cuda.is_available() else "cpu")
     where = f"{socket.gethostname()}, process {os.getpid()}, {device.type}, threads: {threads}"
+    if gpus:
+        where += f", GPU of Ray: {gpus}"
+    if gpus and device.type == "cpu":  # Ray counts what its node was told to have
+        log.warning("Ray gave this cohort GPU %s, but torch can use none here: it trains on the CPU", gpus)
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)

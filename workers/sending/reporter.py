@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import SecretStr
 
-from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import Conflict, NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import (
     Curve,
     Event,
@@ -43,6 +43,7 @@ class Reporter:
     def __init__(self, client: StudyClient, run: str = "") -> None:
         """Closes the client at its own end. `run` tells the starts of one driver from those of another."""
         self.ended = threading.Event()
+        self.other_version: str | None = None  # why the service takes nothing from this driver
         self.paused = threading.Event()  # by what the service answered last
         self.failed: dict[str, str] = {}  # reasons by trial
         self.rounds: Mapping[str, Round] = {}
@@ -173,6 +174,10 @@ class Reporter:
             except (NotFound, Conflict) as error:
                 log.info("the service wants no more reports: %s", error.message)
                 self.ended.set()
+            except OtherVersion as error:  # it was upgraded meanwhile; what was not sent is trained again
+                log.error("%s", error.message)
+                self.other_version = error.message
+                self.ended.set()
             except Unavailable:  # closed before there was an answer
                 return
             except ParetoscopeError as error:
@@ -180,7 +185,8 @@ class Reporter:
                     half = len(part) // 2  # one bad event must not take the good ones with it
                     parts[:0] = [part[:half], part[half:]]
                     continue
-                log.error("event %s was refused: %s", part[0].uid, error.message)
+                said = {"trial": getattr(part[0], "trial", None)}
+                log.error("event %s was refused: %s", part[0].uid, error.message, extra=said)
             with self._changed:
                 for _ in range(len(self._queue) if self.ended.is_set() else len(part)):
                     self._queue.popleft()

@@ -74,6 +74,7 @@ interface ListedStudy {
   started_at: string | null;
   ended_at: string | null;
   reason: string | null;
+  interrupted?: string | null;
   counts: Counts;
   progress: number;
   eta_seconds: number | null;
@@ -240,6 +241,7 @@ interface Catalog {
 
 interface Vocabulary {
   study_defaults: Record<string, string | null>;
+  interrupted_words: string;
   study_states: { name: string; ended: boolean; takes: string[]; words: string }[];
   trial_states: string[];
   event_kinds: string[];

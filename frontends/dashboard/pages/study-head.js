@@ -5,7 +5,9 @@ import { acting, byId, confirmed, h, setText } from "../kit/dom.js";
 import { capital, plural } from "../kit/format.js";
 import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
-import { isEnded, stateWords, takes, vocabulary } from "../kit/vocabulary.js";
+import { isEnded, lookOf, stateWords, takes, vocabulary } from "../kit/vocabulary.js";
+
+const GOES_ON = "The study goes on by itself.";
 
 function downloads(/** @type {string} */ path) {
   const link = ({ title, address }) => h("a", { href: `${path}/${address}`, download: true }, title);
@@ -62,19 +64,22 @@ export class StudyHead {
   show(/** @type {ListedStudy} */ study) {
     const words = stateWords(study);
     setText(this.state, words);
-    this.state.dataset.state = study.state;
+    this.state.dataset.state = lookOf(study);
     setText(this.counters, counters(study));
     const lost = study.lost_events ? `${plural(study.lost_events, "event")} of its log were lost. ` : "";
-    setText(this.reason, lost + capital(study.reason ?? ""));
+    const then = study.interrupted ? `. ${GOES_ON}` : "";
+    setText(this.reason, lost + capital(study.interrupted ?? study.reason ?? "") + then);
+    this.reason.dataset.state = lookOf(study);
     setProgress(this.bar, study);
     this.pause.hidden = !takes(study, "pause");
     this.resume.hidden = !takes(study, "resume");
     this.retry.hidden = !study.counts.failed || !takes(study, "retry");
     this.cancel.hidden = isEnded(study);
     this.remove.hidden = !isEnded(study);
-    const short = study.state === "running" ? `${study.counts.finished}/${study.counts.planned}` : study.state;
+    const look = lookOf(study);
+    const short = look === "running" ? `${study.counts.finished}/${study.counts.planned}` : look;
     document.title = `${short} · ${study.name} – Paretoscope`;
-    if (this.announced !== study.state) setText(byId("announce"), `The study is ${words.split(" · ")[0]}.`);
-    this.announced = study.state;
+    if (this.announced !== look) setText(byId("announce"), `The study is ${words.split(" · ")[0]}.`);
+    this.announced = look;
   }
 }

@@ -17,8 +17,10 @@ from service.contract.wire.events import (
     StudyExtended,
     StudyFailed,
     StudyFinished,
+    StudyInterrupted,
     StudyPaused,
     StudyQueued,
+    StudyReconnected,
     StudyResumed,
     StudyRetried,
     StudyStarted,
@@ -37,6 +39,8 @@ FINISHED, FAILED = StudyState.FINISHED, StudyState.FAILED
 STUDY_MOVES: Mapping[type[StudyEvent], frozenset[StudyState]] = {
     StudyQueued: frozenset(),  # the first event of every log, written when the study is made
     StudyStarted: frozenset({QUEUED, RUNNING}),  # again after a driver's death
+    StudyInterrupted: frozenset({RUNNING}),
+    StudyReconnected: frozenset({RUNNING}),
     StudyPaused: frozenset({QUEUED, RUNNING}),
     StudyResumed: frozenset({PAUSED, FAILED}),  # what was cancelled stays so
     StudyRetried: frozenset({PAUSED, FINISHED, FAILED}),

@@ -136,5 +136,5 @@ def test_a_service_that_does_not_end_is_killed(deaf: subprocess.Popen[bytes], mo
         return plain(timeout=0.01 if len(waited) == 1 else timeout)
 
     monkeypatch.setattr(deaf, "wait", wait)
-    ServiceKeeper._end_process(deaf)
-    assert (deaf.returncode, waited) == (-signal.SIGKILL, [10, 5])
+    ServiceKeeper._end_process(deaf, 25)
+    assert (deaf.returncode, waited) == (-signal.SIGKILL, [25, 5])

@@ -159,6 +159,7 @@ def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
             "PARETOSCOPE_TOKEN_PATH": str(tmp_path / "token"),
             "PARETOSCOPE_DRIVER_TOKENS": str(tmp_path / "drivers"),
             "PARETOSCOPE_FD": "77",
+            "PARETOSCOPE_LEAVE_SECONDS": "10.0",
             "PARETOSCOPE_STUDIES_AT_ONCE": "5",  # what it did not choose is the user's
         }
         assert keeper.environment["PATH"] == os.environ["PATH"] and keeper.door == 77

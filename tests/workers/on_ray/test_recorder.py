@@ -204,6 +204,16 @@ def test_a_process_that_died_and_starts_again_says_where_it_goes_on(told: Told) 
     assert begins(told, '{"a": {}}', 5) == [("started", "a", 5)], "once more, and nothing was saved in between"
 
 
+def test_a_process_that_starts_again_on_another_node_names_that_node(told: Told) -> None:
+    """Tune keeps the last result of the process that died, until the new one's has been handled."""
+    trial = cohort()
+    for node in ("10.0.0.1", "10.0.0.2"):
+        said = EpochReport(epoch=5, metrics={}, failures={}, final=False, begins=True).model_dump_json()
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said, HOSTNAME: "node", NODE_IP: node})
+        trial.last_result = {HOSTNAME: "node", NODE_IP: node}
+    assert [event[2] for event in told.events.told] == ["node/10.0.0.1"] * 2 + ["node/10.0.0.2"] * 2
+
+
 def test_a_cohort_that_leaves_ends_no_trial_and_closes_the_study_for_others(told: Told) -> None:
     leaving = EpochReport(epoch=0, metrics={}, failures={}, final=False, leaves=True).model_dump_json()
     told.recorder.on_trial_result(1, [], cohort(), {REPORT: leaving})

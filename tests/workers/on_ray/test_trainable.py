@@ -71,7 +71,7 @@ def run(plan: Plan, **suggested: dict[str, Any]) -> None:
 def nothing_saved(request: Request) -> Answer:
     """A service that takes what is sent."""
     if request.path.endswith("/s1/state"):
-        return Answer(200, '{"state": "running"}')
+        return Answer(200, '{"state": "running", "leave": false}')
     return Answer(404 if request.method == "GET" else 204)
 
 
@@ -87,13 +87,21 @@ def test_a_cohort_uses_as_many_threads_as_it_has_whole_cpus(
     assert torch.get_num_threads() == threads and played.sent == [], "nothing failed"
 
 
-@pytest.mark.parametrize(("gpus", "device"), [([], "cpu"), ([0], "cuda")])
-def test_a_cohort_trains_on_the_gpu_that_ray_gave_it(
-    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, gpus: list[int], device: str
+@pytest.mark.parametrize(
+    ("gpus", "usable", "device"), [([], True, "cpu"), ([0], True, "cuda"), ([0], False, "cpu"), ([], False, "cpu")]
+)
+def test_a_cohort_trains_on_the_gpu_that_ray_gave_it_and_says_so_where_there_is_none(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, gpus: list[int], usable: bool, device: str
 ) -> None:
     monkeypatch.setattr("ray.get_gpu_ids", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: usable)
+    played.does = lambda: iter([epoch(1, final=True)])
     run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
     assert played.device.type == device
+    log = "\n".join(played.sent[-1].log)
+    assert ("GPU of Ray: 0" in log) == bool(gpus) and ("torch can use none here" in log) == (
+        device != "cuda" and gpus != []
+    )
 
 
 @pytest.mark.parametrize(("count", "end"), [(8, "t6, t7"), (9, "t6, t7 and 1 more"), (11, "t6, t7 and 3 more")])
@@ -222,7 +230,7 @@ class Kept:
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/s1/state"):
             self.asked.set()
-            return Answer(200, json.dumps({"state": self.state}))
+            return Answer(200, json.dumps({"state": self.state, "leave": self.state == "paused"}))
         if request.method == "PUT":
             self.saved[request.path] = request.body
             return Answer(204)

@@ -23,6 +23,7 @@ class KnownState(BaseModel):
     """Of a study that is only asked for its state."""
 
     state: StudyState
+    leave: bool
 
 
 class KnownTrial(BaseModel):
