@@ -110,6 +110,7 @@ class Launcher:
         with self._views.read(study_id) as view:
             event = extension(view, wish, _own_uid("extended"))
         self._wish(study_id, event, "extended")
+        self._states.drop_with(study_id, event.anew or ())
         self.wake()
 
     def _wish(self, study_id: str, event: Event, done: str) -> None:
@@ -170,9 +171,13 @@ class Launcher:
             if not jobs.alive():
                 raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
             with suppress(NotFound, Unreadable):
-                self._submit(jobs, row, "resumed" if row in resumed else None, excused=row in resumed)
+                self._submit(jobs, row, self._why_again(row) if row in resumed else None, excused=row in resumed)
         self._handover.take_back(jobs.live)
         return bool(running or queued or self._to_stop)
+
+    def _why_again(self, row: StudyRow) -> str:
+        with self._views.read(row.id) as view:
+            return view.why_again
 
     def _readable(self, rows: Iterable[StudyRow]) -> Iterator[StudyRow]:
         """Without those that this version cannot read: they wait for one that can, and hold up nobody."""
@@ -241,6 +246,7 @@ class Launcher:
             "PARETOSCOPE_JOB": job,
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
+            "PARETOSCOPE_FINAL_STATES": self._settings.final_states,
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(row.id, job),
         }

@@ -1,4 +1,4 @@
-"""Cohorts that were saved before they ended: after a restart they are formed again as they were."""
+"""Cohorts whose state was saved: after a restart, or with more epochs, they are formed again as they were."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
+from service.contract.study.extension import depends_on_epochs
 from service.contract.wire.cohort_state import CohortState
 from workers.planning.cohorts import Cohort
 
@@ -38,4 +39,7 @@ def _formed(state: CohortState, trials: Mapping[str, PlannedTrial | Slot]) -> Co
             cohort.append(resolve(planned, suggested) if isinstance(planned, Slot) else planned)
         except ValueError:  # of an older study under the same id, with other axes
             return None
+    epochs = cohort[0].training.epochs
+    if state.epochs not in (None, epochs) and any(depends_on_epochs(trial) for trial in cohort):
+        return None
     return cohort

@@ -110,7 +110,7 @@ def train(
             final=last or not alive,
         )
         ended = tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
-        progress = Progress(epoch, seconds, ended, cohort.state)
+        progress = Progress(epoch, seconds, ended, cohort.state, epochs)
         if at_last and last and alive:
             at_last(progress, report)
         yield report
@@ -125,6 +125,7 @@ class Progress(NamedTuple):
     seconds: float  # of training, all members together
     failed: tuple[str, ...]
     state: Callable[[], State]
+    epochs: int | None = None  # that they were to have
 
 
 class Cohort:

@@ -59,7 +59,8 @@ def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) 
     weighting = trial.weighting if isinstance(trial, PlannedTrial) else trial.parts.weighting.value
     if not isinstance(weighting, Arml):
         return False
-    return (config or trial.config).get("weighting.form", weighting.form) == "two-stage"
+    form: object = (config or trial.config).get("weighting.form", weighting.form)
+    return form == "two-stage"
 
 
 def _add_seeds(study: Study, spec: dict[str, Any], seeds: list[int]) -> None:
