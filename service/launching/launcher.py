@@ -58,6 +58,7 @@ class Launcher:
         self._told: set[str] = set()  # studies that cannot be read, and the log says so
         self._seen: set[str] = set()  # jobs that were alive while this launcher was
         self._looked_for_orphans = False
+        self._pausing: frozenset[str] = frozenset()
         self._problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
 
@@ -92,7 +93,15 @@ class Launcher:
 
     def pause(self, study_id: str) -> None:
         """Its cohorts hear of it themselves, save their states and leave; then its driver does."""
+        ran = self._store.study(study_id).state is StudyState.RUNNING
         self._wish(study_id, StudyPaused(uid=_own_uid("paused")), "paused")
+        if ran and self._jobs is not None:
+            self._pausing |= {study_id}
+        self.wake()
+
+    def is_leaving(self, study_id: str) -> bool:
+        """Whether a paused study still has a driver, as far as is known."""
+        return study_id in self._pausing
 
     def resume(self, study_id: str) -> None:
         self._wish(study_id, StudyResumed(uid=_own_uid("resumed")), "resumed")
@@ -173,7 +182,17 @@ class Launcher:
             with suppress(NotFound, Unreadable):
                 self._submit(jobs, row, self._why_again(row) if row in resumed else None, excused=row in resumed)
         self._handover.take_back(jobs.live)
-        return bool(running or queued or self._to_stop)
+        self._pausing = frozenset(study for study in self._pausing if self._leaves(jobs, study))
+        return bool(running or queued or self._to_stop or self._pausing)
+
+    def _leaves(self, jobs: Jobs, study_id: str) -> bool:
+        """Whether a study is paused and its driver has not left yet."""
+        with suppress(NotFound, Unreadable):
+            with self._views.read(study_id) as view:
+                job, state = view.job or study_id, view.state
+            status = jobs.status(job) if state is StudyState.PAUSED else None
+            return status is not None and not status.is_ended()
+        return False
 
     def _why_again(self, row: StudyRow) -> str:
         with self._views.read(row.id) as view:

@@ -131,6 +131,7 @@ def read_study(study_id: StudyId, parts: PartsOf) -> StudyWithFigures:
     if answer.state is StudyState.QUEUED:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer.queue_position = waiting.index(study_id) + 1 if study_id in waiting else None
+    answer.pausing = answer.state is StudyState.PAUSED and parts.launcher.is_leaving(study_id)
     return answer
 
 
@@ -140,7 +141,9 @@ def pause_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
     runs."""
     parts.launcher.pause(study_id)
     with parts.views.read(study_id) as view:
-        return study_answer(view)
+        answer = study_answer(view)
+    answer.pausing = parts.launcher.is_leaving(study_id)
+    return answer
 
 
 @router.post("/studies/{study_id}/resume", responses=refuses(Conflict))
