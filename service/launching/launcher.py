@@ -15,7 +15,7 @@ from itertools import chain, islice
 
 from service.contract.study.data_paths import OPENED_BY
 from service.contract.study.extension import Extension
-from service.contract.wire.errors import Conflict, NoSpace, NotFound, Unavailable, Unreadable
+from service.contract.wire.errors import Conflict, Detail, NoSpace, NotFound, Unavailable, Unreadable
 from service.contract.wire.events import (
     REASON_LENGTH,
     Event,
@@ -111,6 +111,7 @@ class Launcher:
         """Failed trials once more, each at most so often, and each time after a longer wait."""
         with self._views.read(study_id) as view:
             event = retrial(view, _own_uid("retried"))
+        self._check_left(study_id)
         self._wish(study_id, event, "retried")
         self._states.drop_with(study_id, event.trials)
         self.wake()
@@ -118,9 +119,17 @@ class Launcher:
     def extend(self, study_id: str, wish: Extension) -> None:
         with self._views.read(study_id) as view:
             event = extension(view, wish, _own_uid("extended"))
+        self._check_left(study_id)
         self._wish(study_id, event, "extended")
         self._states.drop_with(study_id, event.anew or ())
         self.wake()
+
+    def _check_left(self, study_id: str) -> None:
+        """A driver that is leaving knows only the plan that it had."""
+        with suppress(Unavailable):  # without Ray there is none
+            if self._jobs is not None and self._leaves(self._jobs, study_id):
+                message = f"study {study_id} is still pausing: trials save their state and leave"
+                raise Conflict(message, [Detail(path="state", message=StudyState.PAUSED.value)])
 
     def _wish(self, study_id: str, event: Event, done: str) -> None:
         """What somebody wants of a study, where its state allows it."""

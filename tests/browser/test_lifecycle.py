@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.pages import Open, needs_chromium, send, submit, trained, without_drawing
 from tests.processes import Running
@@ -75,6 +75,25 @@ def test_a_running_study_is_paused_and_resumed(alone: Running, opened: Open) -> 
     expect(page.get_by_role("button", name="Resume")).to_be_hidden()
 
 
+def test_a_study_whose_trials_are_still_leaving_says_so_and_is_not_extended_yet(alone: Running, opened: Open) -> None:
+    study = begun(alone, failed=1, end=False)
+    alone.post(f"/api/studies/{study}/pause").raise_for_status()
+    watched = opened(alone)
+    without_drawing(watched.page)
+
+    def pausing(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "pausing": True})
+
+    watched.page.route(f"**/api/studies/{study}", pausing)
+    page = watched.goto(f"/studies/{study}")
+    expect(page.locator(".study-head .state")).to_have_text("pausing 0/3")
+    expect(page.locator(".study-head .hint")).to_have_text(re.compile("save their state after the epoch"))
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    for later in ("Extend", "Retry failed trials"):
+        expect(page.get_by_role("button", name=later, exact=True)).to_be_hidden()
+
+
 def test_failed_trials_are_retried_and_the_page_follows_the_study_again(alone: Running, opened: Open) -> None:
     study = begun(alone, failed=1)
     page = shown(opened, alone, study)
@@ -110,10 +129,10 @@ def test_a_study_is_extended_by_a_form_that_shows_each_error_beside_its_field(
     button = page.get_by_role("button", name="Extend", exact=True)
     button.press("Enter")
     seeds, epochs = page.get_by_label("More seeds"), page.get_by_label("Train to epoch")
-    points = page.get_by_label("More of weighting.beta")
+    points = page.get_by_label("weighting.beta of manual β")
     expect(seeds).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "true")
-    expect(page.locator(".extend")).to_contain_text("manual β has 0.01, 0.1")
+    expect(page.locator(".extend")).to_contain_text("it has 0.01, 0.1")
     page.keyboard.press("Escape")
     expect(seeds).to_be_hidden()
     expect(button).to_be_focused()

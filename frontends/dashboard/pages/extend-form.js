@@ -44,10 +44,13 @@ export class ExtendForm {
     const noSeeds = searching ? `${searching.name} searches, and its search deals the seeds out in turn` : "";
     this.seeds = this.#row("seeds", "More seeds", noSeeds || `it has ${taken}: ${spec.seeds.join(", ")}`);
     this.seeds.input.disabled = Boolean(searching);
-    this.epochs = this.#row("epochs", "Train to epoch", `it has ${spec.training.epochs}; training goes on from there`);
+    const staged = spec.arms.find((arm) => JSON.stringify(arm.weighting).includes("two-stage"));
+    const anew = staged ? `, but ${staged.name} begins anew, as it depends on their number` : "";
+    const goesOn = `it has ${spec.training.epochs}; training goes on from there${anew}`;
+    this.epochs = this.#row("epochs", "Train to epoch", goesOn);
     this.grids = spec.arms.flatMap((arm, i) =>
       gridsOf(spec, arm).map(([key, grid]) => {
-        const row = this.#row(`grid.${arm.name}.${key}`, `More of ${key}`, `${arm.name} has ${gridWords(grid)}`);
+        const row = this.#row(`grid.${arm.name}.${key}`, `${key} of ${arm.name}`, `it has ${gridWords(grid)}`);
         return { ...row, arm: arm.name, key, also: `arms[${i}].${key}` };
       }),
     );

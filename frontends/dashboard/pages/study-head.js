@@ -104,9 +104,9 @@ export class StudyHead {
     setProgress(this.bar, study);
     this.pause.hidden = !takes(study, "pause");
     this.resume.hidden = !takes(study, "resume");
-    this.extend.hidden = !this.form || !takes(study, "extend");
+    this.extend.hidden = !this.form || study.pausing || !takes(study, "extend");
     if (this.form && this.extend.hidden) this.form.element.hidden = true;
-    this.retry.hidden = !study.counts.failed || !takes(study, "retry");
+    this.retry.hidden = !study.counts.failed || study.pausing || !takes(study, "retry");
     this.cancel.hidden = isEnded(study);
     this.remove.hidden = !isEnded(study);
     const short = study.state === "running" ? `${study.counts.finished}/${study.counts.planned}` : study.state;

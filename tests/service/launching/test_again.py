@@ -129,6 +129,24 @@ def test_more_epochs_let_finished_trials_go_on_and_keep_what_they_told(bench: Be
     assert [report["epoch"] for report in reports] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("wish", ["extend", "retry"])
+def test_a_study_that_is_still_pausing_has_a_driver_with_its_old_plan_and_takes_nothing_new(
+    bench: Bench, wish: str
+) -> None:
+    """It might say that the study has finished, and would mean what it knew of."""
+    study = bench.submit()
+    bench.launcher.tick()
+    trained(bench, study, bench.trials(study)[0], end="failed")
+    ask(bench, study, "pause")
+    body = {"seeds": [5]} if wish == "extend" else None
+    answer = ask(bench, study, wish, body)
+    assert answer.status_code == 409
+    assert answer.json()["error"]["message"] == f"study {study} is still pausing: trials save their state and leave"
+    assert bench.kinds(study)[-1] == "study_paused"
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert ask(bench, study, wish, body).status_code == 200
+
+
 TASKS = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
 STAGED = {"name": "a", "weighting": {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}, **TASKS}
 
@@ -157,6 +175,7 @@ def test_a_paused_training_that_depends_on_the_number_of_epochs_begins_anew_too(
     for trial in (simple, staged):
         bench.report(study, {"uid": f"{trial}:1", "kind": "report", "trial": trial, "metrics": {"epoch": 1}})
     ask(bench, study, "pause")
+    bench.cluster.end(study, "SUCCEEDED", None)
     ask(bench, study, "extend", {"seeds": [4]})
     assert "anew" not in bench.events(study)[-1], "the number of its epochs is the same"
     ask(bench, study, "pause")
