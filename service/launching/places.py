@@ -13,7 +13,7 @@ from service.views.fold import StudyView
 def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
     """In words: how many trials under way go on, and after which epoch; how many start over, how many had not begun."""
     left = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.state.is_over()}
-    saved = {trial: state.epoch for state in states for trial in state.members if trial in left}
+    saved = {trial: state.epoch for state in states for trial in state.living if trial in left}
     rest = [trial for trial_id, trial in left.items() if trial_id not in saved]
     over = sum(trial.started_at is not None for trial in rest)
     anew = sum(trial.started_at is None and trial.extensions > 0 and depends_on_epochs(trial.planned) for trial in rest)

@@ -38,7 +38,7 @@ def list_cohorts(study_id: StudyId, parts: PartsOf) -> CohortStates:
     with parts.views.read(study_id) as view:
         over = {trial_id for trial_id, trial in view.all_trials.items() if trial.state.is_over()}
     states = parts.states.of(study_id)
-    return CohortStates(cohorts=[state for state in states if not over.issuperset(state.members)])
+    return CohortStates(cohorts=[state for state in states if not over.issuperset(state.living)])
 
 
 @router.put(

@@ -73,9 +73,9 @@ class States:
                 self._place(study, state.key).unlink(missing_ok=True)
 
     def drop_with(self, study: str, trials: Collection[str]) -> None:
-        """Those that have one of these members: it is begun anew, and a state is of all its members."""
+        """Those in which one of these lives: it is begun anew, and a state is of all its members."""
         for state in self.of(study):
-            if not state.members.keys().isdisjoint(trials):
+            if not set(state.living).isdisjoint(trials):
                 self._place(study, state.key).unlink(missing_ok=True)
 
     def forget(self, study: str) -> None:

@@ -14,12 +14,15 @@ from typing import Any
 
 import pytest
 
-from service.contract.study.expansion import expand
+from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers import run_study
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import living_of, members_of
 from workers.planning.past import Past
+from workers.planning.supply import Supply
 from workers.planning.work import Outcome, Work
 from workers.run_study import DONE, FAILED, LOST, drive, fetch, job_id, main
 from workers.sending import study_client
@@ -114,6 +117,24 @@ def test_a_cohort_that_was_saved_is_formed_again_with_its_failed_members() -> No
     ]
     (begun,) = fetched(known).begun
     assert ([trial.id for trial in begun.cohort], begun.epoch) == ([first, second], 7)
+
+
+def test_a_failed_member_that_is_retried_is_trained_beside_the_cohort_that_it_left() -> None:
+    known = Known(SPEC, ["planned"] * 4)
+    first, second, third, fourth = (trial.id for trial in expand(check_study(SPEC)))
+    known.cohorts = [
+        {"members": {first: {}, second: {}, third: {}}, "epoch": 7, "seconds": 3.0, "failed": [second]},
+        {"members": {second: {}}, "epoch": 3, "seconds": 1.0},
+    ]
+    work = fetched(known)
+    planned = [trial for trial in work.trials if isinstance(trial, PlannedTrial)]
+    searcher = CohortSearcher(Supply(planned, [], 3, None, work.begun), 3, {})
+    configs = [searcher.suggest(f"tune-{i}") for i in range(3)]
+    assert [(list(members_of(config)), list(living_of(config))) for config in configs] == [
+        ([first, second, third], [first, third]),
+        ([second], [second]),
+        ([fourth], [fourth]),
+    ]
 
 
 def test_a_state_of_fewer_epochs_is_gone_on_from_unless_the_training_depends_on_their_number() -> None:

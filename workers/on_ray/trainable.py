@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MEMBERS = "members"  # the key of a Tune trial's config: trial ids with the values a search suggested, as one text
+GONE = "gone"  # the key of those of them that had failed before the cohort was saved, as one text
 NAMED = 8  # members in the log's first line
 REPORT = "report"  # the key of our part in a Tune result
 
@@ -34,6 +35,12 @@ REPORT = "report"  # the key of our part in a Tune result
 def members_of(config: Mapping[str, str]) -> dict[str, dict[str, Setting]]:
     """A cohort's trials with their suggested values; planned ones have none."""
     return dict(json.loads(config[MEMBERS]))
+
+
+def living_of(config: Mapping[str, str]) -> dict[str, dict[str, Setting]]:
+    """Those that are told of: a member that had failed may be in training elsewhere."""
+    gone = json.loads(config.get(GONE, "[]"))
+    return {trial: values for trial, values in members_of(config).items() if trial not in gone}
 
 
 def report_of(result: Mapping[str, object]) -> EpochReport | None:

@@ -12,10 +12,15 @@ from workers.planning.cohorts import Cohort
 
 
 class Begun(NamedTuple):
-    """A cohort and the last epoch in its saved state."""
+    """A cohort, the last epoch in its saved state, and who had failed by then: a retry trains those elsewhere."""
 
     cohort: Cohort
     epoch: int
+    gone: frozenset[str] = frozenset()
+
+    @property
+    def living(self) -> set[str]:
+        return {trial.id for trial in self.cohort} - self.gone
 
 
 def begun_of(states: Iterable[CohortState], trials: Mapping[str, PlannedTrial | Slot]) -> list[Begun]:
@@ -25,9 +30,9 @@ def begun_of(states: Iterable[CohortState], trials: Mapping[str, PlannedTrial | 
     taken: set[str] = set()
     for state in sorted(states, key=lambda state: -state.epoch):
         known = all(trial in trials for trial in state.members)
-        if known and taken.isdisjoint(state.members) and (cohort := _formed(state, trials)) is not None:
-            begun.append(Begun(cohort, state.epoch))
-            taken.update(state.members)
+        if known and taken.isdisjoint(state.living) and (cohort := _formed(state, trials)) is not None:
+            begun.append(Begun(cohort, state.epoch, frozenset(state.failed)))
+            taken.update(state.living)
     return begun
 
 

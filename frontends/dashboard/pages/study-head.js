@@ -66,31 +66,32 @@ export class StudyHead {
       },
     });
     this.extend = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "extend" }, "Extend");
-    this.form = study.unreadable ? null : this.#form(study);
+    /** @type {ExtendForm | null} */
+    this.form = null;
+    this.extend.addEventListener("click", () => this.#toggleForm(study));
     const id = encodeURIComponent(study.id);
     const again = h("a", { href: `/new?from=${id}` }, "Run again with changes");
     const compare = h("a", { href: `/compare?studies=${id}` }, "Compare");
     const wishes = [this.pause, this.resume, this.extend, this.retry, this.cancel, this.remove];
     const actions = h("div", { class: "actions" }, compare, again, downloads(path), wishes);
     const title = h("div", { class: "title" }, h("h1", {}, study.name), this.state, this.counters);
-    const below = [this.hint, this.reason, this.form?.element];
-    this.element = h("div", { class: "study-head" }, title, actions, this.bar, below);
+    this.element = h("div", { class: "study-head" }, title, actions, this.bar, this.hint, this.reason);
     this.show(study);
   }
 
-  /** An extended study has another spec, so that the page begins anew with it. */
-  #form(/** @type {Study} */ study) {
-    const closed = () => {
+  /** Made when it is first wanted. An extended study has another spec, so that the page begins anew with it. */
+  #toggleForm(/** @type {Study} */ study) {
+    const onClose = () => {
       this.extend.setAttribute("aria-expanded", "false");
       this.extend.focus();
     };
-    const form = new ExtendForm(study, { onExtended: () => location.reload(), onClose: closed });
-    this.extend.addEventListener("click", () => {
-      if (!form.element.hidden) return form.close();
-      this.extend.setAttribute("aria-expanded", "true");
-      form.open();
-    });
-    return form;
+    if (!this.form) {
+      this.form = new ExtendForm(study, { onExtended: () => location.reload(), onClose });
+      this.element.append(this.form.element);
+    }
+    if (!this.form.element.hidden) return this.form.close();
+    this.extend.setAttribute("aria-expanded", "true");
+    this.form.open();
   }
 
   show(/** @type {ListedStudy & Pick<Study, "pausing">} */ study) {
@@ -104,9 +105,9 @@ export class StudyHead {
     setProgress(this.bar, study);
     this.pause.hidden = !takes(study, "pause");
     this.resume.hidden = !takes(study, "resume");
-    this.extend.hidden = !this.form || study.pausing || !takes(study, "extend");
+    this.extend.hidden = Boolean(study.unreadable || study.pausing) || !takes(study, "extend");
     if (this.form && this.extend.hidden) this.form.element.hidden = true;
-    this.retry.hidden = !study.counts.failed || study.pausing || !takes(study, "retry");
+    this.retry.hidden = !study.counts.failed || Boolean(study.pausing) || !takes(study, "retry");
     this.cancel.hidden = isEnded(study);
     this.remove.hidden = !isEnded(study);
     const short = study.state === "running" ? `${study.counts.finished}/${study.counts.planned}` : study.state;

@@ -42,6 +42,11 @@ class CohortState(BaseModel):
         return key_of(self.members)
 
     @property
+    def living(self) -> list[str]:
+        """Members that had not failed: only they go on from it."""
+        return [trial for trial in self.members if trial not in self.failed]
+
+    @property
     def is_final(self) -> bool:
         """Whether it is from the end of the training, and of use only for more epochs."""
         return self.epochs is not None and self.epoch >= self.epochs

@@ -134,6 +134,27 @@ def test_the_state_at_the_end_of_a_training_stays_for_more_epochs_until_the_stud
     assert not (bench.settings.home / "states" / study).exists()
 
 
+def test_a_retried_trial_costs_the_others_of_its_cohort_no_state(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    members: dict[str, Any] = {one: {}, two: {}}
+    body = content(members, 3, epochs=3, failed=[two])
+    assert put(bench, study, body, key_of(members)).status_code == 204
+    bench.finish_trial(study, 0)
+    bench.report(study, {"uid": "f", "kind": "trial_failed", "trial": two, "reason": "r"})
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/retry").status_code == 200
+    assert bench.get(f"/api/studies/{study}/cohorts") == {"cohorts": []}, "nobody who lives in it is to be trained"
+    bench.launcher.tick()
+    assert bench.read(study)["reason"] == "retried; 1 trial had not begun"
+    bench.report(study, {"uid": "f2", "kind": "trial_failed", "trial": two, "reason": "r"})
+    bench.report(study, {"uid": "end2", "kind": "study_finished"})
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 5}).status_code == 200
+    assert [each["failed"] for each in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [[two]]
+
+
 def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_does_not(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
