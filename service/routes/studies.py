@@ -141,9 +141,7 @@ def pause_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
     runs."""
     parts.launcher.pause(study_id)
     with parts.views.read(study_id) as view:
-        answer = study_answer(view)
-    answer.pausing = parts.launcher.is_leaving(study_id)
-    return answer
+        return study_answer(view)
 
 
 @router.post("/studies/{study_id}/resume", responses=refuses(Conflict))

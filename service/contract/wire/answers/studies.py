@@ -140,13 +140,6 @@ class StudyAnswer(StudySummary):
 
     spec: Annotated[SentSpec, Field(description="the study as it was submitted, defaults filled in")]
     metrics: Annotated[list[MetricRow], Field(description="what its trials report")]
-    pausing: Annotated[
-        bool,
-        Field(
-            exclude_if=lambda pausing: not pausing,
-            description="whether trials of a paused study are still saving their state and leaving; only then",
-        ),
-    ] = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -163,3 +156,10 @@ class StudyWithFigures(StudyAnswer):
             description="its place among the studies that wait; only while it waits",
         ),
     ] = None
+    pausing: Annotated[
+        bool,
+        Field(
+            exclude_if=lambda pausing: not pausing,
+            description="whether trials of a paused study are still saving their state and leaving; only then",
+        ),
+    ] = False
