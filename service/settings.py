@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
@@ -77,6 +78,16 @@ class Settings(BaseSettings):
         "auto",
         description="of the logs of service and drivers: `json`, an object a line with time, level, logger, message, "
         "study, trial and job; `text`; `auto`: text on a terminal, else json",
+    )
+    final_states: Literal["checkpoints", "always", "never"] = Field(
+        "checkpoints",
+        description="whether a cohort's state stays when it has finished, so that more epochs are trained on from it: "
+        "in studies that keep checkpoints, always, or never",
+    )
+    max_state_bytes: int = Field(
+        10_000_000_000,
+        ge=0,
+        description="saved states of cohorts, all studies together; those of finished ones make room, the oldest first",
     )
     max_connections: int = Field(
         1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"

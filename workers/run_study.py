@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 from service.contract.study.expansion import expand
+from service.contract.study.extension import depends_on_epochs
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import REASON_LENGTH, TrialState
@@ -53,7 +54,11 @@ def fetch(client: StudyClient) -> Work:
     left = [trial for trial in planned.values() if trial.id not in done]
     started = frozenset(trial.id for trial in trials if trial.started_at and trial.id not in done)
     begun = begun_of(client.cohorts(), planned)
-    rounds = {t.id: Round(t.retries, t.extensions) for t in trials if t.retries or t.extensions}
+    rounds = {
+        t.id: Round(t.retries, t.extensions, depends_on_epochs(planned[t.id], t.config))
+        for t in trials
+        if t.retries or t.extensions
+    }
     missing = {t.id: t.reason for t in trials if t.reason and t.state is TrialState.FINISHED}
     return Work(study, left, past_of(study, trials), deadline, Counter(done.values()), begun, missing, rounds, started)
 

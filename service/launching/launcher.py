@@ -15,7 +15,7 @@ from itertools import chain, islice
 
 from service.contract.study.data_paths import OPENED_BY
 from service.contract.study.extension import Extension
-from service.contract.wire.errors import Conflict, NoSpace, NotFound, Unavailable, Unreadable
+from service.contract.wire.errors import Conflict, Detail, NoSpace, NotFound, Unavailable, Unreadable
 from service.contract.wire.events import (
     REASON_LENGTH,
     Event,
@@ -65,6 +65,7 @@ class Launcher:
         self._untaken: set[str] = set()  # jobs that the log has and Ray could not take
         self._refused: dict[str, str] = {}  # studies whose driver has another version, and what it was told
         self._looked_for_orphans = False
+        self._pausing: frozenset[str] = frozenset()
         self._problem: str | None = None
         self._sight = Sight(self._append)
         self._thread = threading.Thread(target=self._run, name="launcher", daemon=True)
@@ -112,7 +113,15 @@ class Launcher:
 
     def pause(self, study_id: str) -> None:
         """Its cohorts hear of it themselves, save their states and leave; then its driver does."""
+        ran = self._store.study(study_id).state is StudyState.RUNNING
         self._wish(study_id, StudyPaused(uid=_own_uid("paused")), "paused")
+        if ran and self._jobs is not None:
+            self._pausing |= {study_id}
+        self.wake()
+
+    def is_leaving(self, study_id: str) -> bool:
+        """Whether a paused study still has a driver, as far as is known."""
+        return study_id in self._pausing
 
     def resume(self, study_id: str) -> None:
         self._wish(study_id, StudyResumed(uid=_own_uid("resumed")), "resumed")
@@ -122,6 +131,7 @@ class Launcher:
         """Failed trials once more, each at most so often, and each time after a longer wait."""
         with self._views.read(study_id) as view:
             event = retrial(view, _own_uid("retried"))
+        self._check_left(study_id)
         self._wish(study_id, event, "retried")
         self._states.drop_with(study_id, event.trials)
         self.wake()
@@ -129,8 +139,17 @@ class Launcher:
     def extend(self, study_id: str, wish: Extension) -> None:
         with self._views.read(study_id) as view:
             event = extension(view, wish, _own_uid("extended"))
+        self._check_left(study_id)
         self._wish(study_id, event, "extended")
+        self._states.drop_with(study_id, event.anew or ())
         self.wake()
+
+    def _check_left(self, study_id: str) -> None:
+        """A driver that is leaving knows only the plan that it had."""
+        with suppress(Unavailable):  # without Ray there is none
+            if self._jobs is not None and self._leaves(self._jobs, study_id):
+                message = f"study {study_id} is still pausing: trials save their state and leave"
+                raise Conflict(message, [Detail(path="state", message=StudyState.PAUSED.value)])
 
     def _wish(self, study_id: str, event: Event, done: str) -> None:
         """What somebody wants of a study, where its state allows it."""
@@ -206,9 +225,23 @@ class Launcher:
             if not jobs.alive():
                 raise Unavailable(f"Ray at {jobs.url} does not answer, or refuses our token")
             with suppress(NotFound, Unreadable):
-                self._submit(jobs, row, "resumed" if row in resumed else None, excused=row in resumed)
+                self._submit(jobs, row, self._why_again(row) if row in resumed else None, excused=row in resumed)
         self._handover.take_back(jobs.live)
-        return bool(running or queued or self._to_stop)
+        self._pausing = frozenset(study for study in self._pausing if self._leaves(jobs, study))
+        return bool(running or queued or self._to_stop or self._pausing)
+
+    def _leaves(self, jobs: Jobs, study_id: str) -> bool:
+        """Whether a study is paused and its driver has not left yet."""
+        with suppress(NotFound, Unreadable):
+            with self._views.read(study_id) as view:
+                job, state = view.job or study_id, view.state
+            status = jobs.status(job) if state is StudyState.PAUSED else None
+            return status is not None and not status.is_ended()
+        return False
+
+    def _why_again(self, row: StudyRow) -> str:
+        with self._views.read(row.id) as view:
+            return view.why_again
 
     def _readable(self, rows: Iterable[StudyRow]) -> Iterator[StudyRow]:
         """Without those that this version cannot read: they wait for one that can, and hold up nobody."""
@@ -286,6 +319,7 @@ class Launcher:
             "PARETOSCOPE_DATA": str(self._settings.data_folder),
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
             **({LOG_FORMAT: self._settings.log_format} if self._settings.log_format != "auto" else {}),
+            "PARETOSCOPE_FINAL_STATES": self._settings.final_states,
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(study_id, job),
         }

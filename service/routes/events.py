@@ -104,7 +104,7 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
         parts.launcher.wake()
         parts.summaries.of([study_id])  # kept from now on: no list folds it again
     if any(isinstance(event, StudyFinished) for event in events):
-        parts.states.forget(study_id)
+        parts.states.drop_ended(study_id)
     elif any(isinstance(event, (TrialFinished, TrialFailed)) for event in events):
         _drop_states(parts, study_id)
     refusals = [RefusedEvent(uid=uid, reason=detail.message) for uid, detail in refused.items()]

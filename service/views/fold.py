@@ -72,6 +72,7 @@ class StudyView:
         self.fruitless = 0  # starts in a row after which nothing new was reported
         self.not_before: datetime | None = None  # when the next driver may be started; none: at once
         self.waiting = False  # whether it is to go on and no driver was started since
+        self.why_again = "resumed"  # what made it go on last
         self.seq = 0
         self.all_trials = {each.id: TrialView(each) for each in planned}
         self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
@@ -111,6 +112,7 @@ class StudyView:
                 trial.state = TrialState.RUNNING if trial.state is TrialState.PLANNED else trial.state
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
+            self.why_again = event.kind.removeprefix("study_")
             self._set_aside()
             self._plan_again(event, at)
         elif self.state.is_ended():
@@ -136,9 +138,11 @@ class StudyView:
             self._plan(as_meant(event.spec, event.version))
             for trial in event.trials:
                 self.all_trials[trial].go_on()
+            for trial in event.anew or ():
+                self.all_trials[trial].begin_longer()
         else:
             return
-        self.ended = [trial for trial in self.ended if trial not in event.trials]
+        self.ended = [trial for trial in self.ended if self.all_trials[trial].state.is_over()]
 
     def _plan(self, spec: Spec) -> None:
         """From now on it is this study; trials that it had before keep what they told."""

@@ -31,6 +31,7 @@ def packed(members: Members, progress: Progress, reports: Sequence[EpochReport])
     said = CohortState(
         members={trial: dict(values) for trial, values in members.items()},
         epoch=progress.epoch,
+        epochs=progress.epochs,
         seconds=progress.seconds,
         failed=list(progress.failed),
     )
@@ -44,7 +45,7 @@ def unpacked(content: bytes) -> Saved:
     said, tensors = head_of(content), tensors_in(content)
     reports = _SAID.validate_json(bytes(tensors.pop(REPORTS).tolist()))
     own = {name.removeprefix(STATE): tensor for name, tensor in tensors.items()}
-    return Saved(Progress(said.epoch, said.seconds, tuple(said.failed), lambda: own), reports)
+    return Saved(Progress(said.epoch, said.seconds, tuple(said.failed), lambda: own, said.epochs), reports)
 
 
 def _copied(tensor: Tensor) -> Tensor:

@@ -105,8 +105,9 @@ class Reporter:
 
     def _name(self, trial: str) -> str:
         """What is trained anew is told anew; an epoch that an extended trial trains again is the same."""
-        retries = self.rounds.get(trial, Round()).retries
-        return f"{trial}:retry{retries}" if retries else trial
+        retries, extensions, anew = self.rounds.get(trial, Round())
+        name = f"{trial}:retry{retries}" if retries else trial
+        return f"{name}:anew{extensions}" if anew and extensions else name
 
     def _extension(self, trial: str) -> str:
         extensions = self.rounds.get(trial, Round()).extensions

@@ -1,4 +1,4 @@
-"""A cohort in training saves its state with the service, now and then, and when the study is paused or Ray ends."""
+"""A cohort saves its state with the service: now and then, when the study is paused or Ray ends, and at its end."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Saving:
         self._last = clock()
         self._reports: list[list[EpochReport]] = [[], []]  # before the last save, and since
         self._pending: bytes | None = None
+        self._refusal = ""  # the last one, which is told once
         self._leave, self._closing = threading.Event(), threading.Event()
         self._wake, self._sending = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="saving", daemon=True)
@@ -84,6 +85,13 @@ class Saving:
             self._wake.set()
         return False
 
+    def keep(self, progress: Progress, last: EpochReport) -> None:
+        """At the end, for more epochs: before the last report is sent, and with it, should that be lost."""
+        with self._sending:
+            self._pending = None
+            self._reports[1].append(last)
+            self._send(self._packed(progress))
+
     def close(self) -> None:
         """What it is just asking is waited for, as its client is closed next; a service that hangs is not."""
         self._closing.set()
@@ -123,4 +131,6 @@ class Saving:
         try:
             self._client.save_state(self._key, content, self._closing)
         except ParetoscopeError as error:
-            log.warning("the state could not be saved: %s", error.message)
+            if error.message != self._refusal:
+                log.warning("the state could not be saved: %s", error.message)
+            self._refusal = error.message

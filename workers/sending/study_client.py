@@ -22,6 +22,7 @@ from paretoscope import __version__
 from service.contract.wire.answers.health import INSTANCE
 from service.contract.wire.answers.read_by_drivers import (
     KnownBatch,
+    KnownError,
     KnownRefusal,
     KnownState,
     KnownStudy,
@@ -215,4 +216,8 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def _said(answer: httpx.Response) -> str:
-    return f"status {answer.status_code}: {answer.text[:1000]}"
+    """The service's own words, where they are such."""
+    try:
+        return KnownError.model_validate_json(answer.content).error.message
+    except ValueError:
+        return f"status {answer.status_code}: {answer.text[:1000]}"

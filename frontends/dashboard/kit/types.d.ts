@@ -87,6 +87,7 @@ interface ListedStudy {
 
 interface Study extends ListedStudy {
   queue_position?: number | null;
+  pausing?: boolean;
   spec: Spec;
   metrics: Metric[];
   figures: FigureOffer[];

@@ -221,6 +221,16 @@ class StudyExtended(StudyEvent):
     spec: Annotated[dict[str, Any], Field(description="the whole study as it is now")]
     version: Annotated[int, Field(ge=1, description="of the spec")]
     trials: Again
+    anew: (
+        Annotated[
+            list[TrialId],
+            Field(
+                max_length=100_000,
+                description="trials that begin anew, as their training depends on the number of epochs",
+            ),
+        ]
+        | None
+    ) = None
     kind: Literal["study_extended"] = "study_extended"
 
 

@@ -146,12 +146,13 @@ class Ledger:
         self._trials[event.trial] = told if epoch is None else told._replace(epoch=int(epoch))
 
     def _plan_again(self, event: StudyEvent) -> None:
-        """A retried trial begins anew, one that has more epochs to go goes on."""
+        """A retried trial begins anew, one that has more epochs to go goes on, unless they change its training."""
         if isinstance(event, StudyRetried):
             self._trials |= dict.fromkeys(event.trials, Told())
         elif isinstance(event, StudyExtended):
             known = {trial: self._trials.get(trial, Told()) for trial in event.trials}
             self._trials |= {trial: told._replace(state=TrialState.PLANNED) for trial, told in known.items()}
+            self._trials |= dict.fromkeys(event.anew or (), Told())
 
 
 def _wrong_epoch(event: Report, told: Told) -> Refusal | None:

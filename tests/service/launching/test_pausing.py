@@ -36,6 +36,20 @@ def test_a_paused_study_is_left_alone_and_goes_on_with_a_new_driver(bench: Bench
     assert bench.events(study)[-1]["reason"] == "resumed; 2 trials had not begun"
 
 
+def test_a_paused_study_says_that_it_is_pausing_until_its_driver_has_left(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    ask(bench, study, "pause")
+    assert bench.read(study)["pausing"] is True
+    assert bench.launcher.tick() and bench.read(study)["pausing"] is True
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.launcher.tick()
+    assert "pausing" not in bench.read(study)
+    waiting = bench.submit()
+    ask(bench, waiting, "pause")
+    assert "pausing" not in bench.read(waiting), "nothing of it is in training"
+
+
 def test_a_driver_that_is_still_leaving_is_waited_for(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()

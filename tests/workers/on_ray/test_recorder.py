@@ -20,7 +20,7 @@ from workers.on_ray import driver
 from workers.on_ray.driver import NotEnough, slots_of
 from workers.on_ray.recorder import Recorder
 from workers.on_ray.searcher import CohortSearcher
-from workers.on_ray.trainable import MEMBERS, REPORT
+from workers.on_ray.trainable import GONE, MEMBERS, REPORT
 from workers.planning.supply import Supply
 
 
@@ -212,6 +212,18 @@ def test_a_process_that_starts_again_on_another_node_names_that_node(told: Told)
         told.recorder.on_trial_result(1, [], trial, {REPORT: said, HOSTNAME: "node", NODE_IP: node})
         trial.last_result = {HOSTNAME: "node", NODE_IP: node}
     assert [event[2] for event in told.events.told] == ["node/10.0.0.1"] * 2 + ["node/10.0.0.2"] * 2
+
+
+def test_a_member_that_had_failed_and_is_trained_elsewhere_is_not_told_of_here(told: Told) -> None:
+    """It was retried: its cohort still has its row, and reports from before its failure."""
+    trial: Any = SimpleNamespace(
+        config={MEMBERS: '{"a": {}, "b": {}}', GONE: '["b"]'}, trial_id="tune-1", last_result={}
+    )
+    told.recorder.on_trial_start(1, [], trial)
+    old = EpochReport(epoch=1, metrics={"a": {}, "b": {}}, failures={"b": "long ago"}, final=False)
+    for said in (old, report(2, final=True, a={})):
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})
+    assert {event[1] for event in told.events.told} == {"a"} and told.recorder.open == {"b", "c"}
 
 
 def test_a_cohort_that_leaves_ends_no_trial_and_closes_the_study_for_others(told: Told) -> None:

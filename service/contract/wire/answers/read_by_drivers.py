@@ -53,6 +53,18 @@ class KnownBatch(BaseModel):
     refusals: list[KnownRefusal] = []
 
 
+class KnownWords(BaseModel):
+    """Of an error: what it says."""
+
+    message: str
+
+
+class KnownError(BaseModel):
+    """Of an answer that is one."""
+
+    error: KnownWords
+
+
 class KnownTrials(BaseModel):
     """Of a page of trials; `next` is what `after` takes for the one that follows."""
 

@@ -166,3 +166,10 @@ class StudyWithFigures(StudyAnswer):
             description="its place among the studies that wait; only while it waits",
         ),
     ] = None
+    pausing: Annotated[
+        bool,
+        Field(
+            exclude_if=lambda pausing: not pausing,
+            description="whether trials of a paused study are still saving their state and leaving; only then",
+        ),
+    ] = False
