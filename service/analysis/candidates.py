@@ -56,7 +56,7 @@ def arms_of_curves(view: View) -> set[str]:
 
 
 def objectives(view: View) -> list[Axis]:
-    return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+    return view.memo("objectives", lambda: [axis_for(view.study, own.metric) for own in view.study.objectives])
 
 
 def points_on(view: View, axes: Sequence[Axis]) -> list[Point]:
