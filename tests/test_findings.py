@@ -78,7 +78,7 @@ def test_every_study_whose_rates_are_quoted_has_lights() -> None:
 
 def test_no_page_is_left_out() -> None:
     looked_at = {place.partition(" ")[0] for place in (*RULED, *RULED_LOOSELY)}
-    written = [path for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))]
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     assert {str(path.relative_to(ROOT)) for path in written} == looked_at
 
 

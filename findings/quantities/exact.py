@@ -11,7 +11,6 @@ from service.contract.methods.data import Gaussian
 from service.contract.metrics import I_XZ, I_ZY
 from service.contract.wording.numbers import number
 
-
 INTERVAL = "interval"
 
 
