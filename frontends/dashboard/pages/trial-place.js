@@ -54,13 +54,13 @@ function rows(metrics, objectives) {
     },
     gap(second, first),
     gap(first, second),
-    dominated,
     {
       label: "amounts to",
       head: "amounts to",
       text: amounts,
       brief: (point) => Object.values(point.amounts_to).map(setting).join(", ") || NONE,
     },
+    dominated,
   ];
 }
 
