@@ -200,6 +200,38 @@ def test_the_open_trial_explains_its_lights_and_lists_no_calibration(stage: Page
     assert words == [f"◐I(X;Z) [bits]: {LIT['words']}."]
 
 
+READ = {"told": -0.036, "step": -0.036, "line": -0.05}
+PLACED: dict[str, Any] = {
+    **{"where": None, "dominated": True, "beyond": False, "distance": READ},
+    "matched": {"i_zy_bits": {"told": 0.0, "step": 0.2, "line": -0.3}},
+    "amounts_to": {"weighting.beta": 0.0488},
+}
+AWAY = {**PLACED, "dominated": False, "beyond": True, "distance": None, "matched": {}, "amounts_to": {}}
+
+
+def test_the_open_trial_says_where_it_lies_against_the_front_of_its_seed(stage: Page) -> None:
+    script = """const { placeOf } = await load("pages/trial-place");
+      return argument.map(([points, own]) => {
+        page.replaceChildren(...placeOf(points && { baseline: "manual β", points }, metrics, own ?? objectives));
+        return [...page.querySelectorAll("h3, dt, dd, tr")].map((each) => each.textContent);
+      });"""
+    many = [{**PLACED, "where": {"beta": 0.01}}, {**AWAY, "where": {"beta": 0.1}}]
+    three = [*OBJECTIVES, {"metric": "accuracy", "goal": "maximize"}]
+    only = [{**AWAY, "beyond": None}]
+    single, away, curve, few, none = scene(stage, script, [[[PLACED]], [[AWAY]], [many], [only, three], [None]])
+    assert single == [
+        "Against the front of manual β, same seed",
+        *("distance to it, of the objectives’ ranges", "−0.0360 (−0.0360, −0.0500)"),
+        *("I(Z;Y) [bits] at the same I(X;Z)", "0 (+0.200, −0.300)"),
+        *("I(X;Z) [bits] at the same I(Z;Y)", "–"),
+        *("amounts to", "β ≈ 0.0488", "dominated by it", "yes"),
+    ]
+    assert away[2] == away[8] == "beyond its reach"
+    assert curve[1] == "βDistanceGap in I(Z;Y) [bits]Gap in I(X;Z) [bits]Amounts toDominated"
+    assert curve[2:] == ["0.01−0.03600–0.0488yes", "0.1beyond–––no"]
+    assert few[1:] == ["dominated by it", "no"] and none == []
+
+
 def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
     comparison: dict[str, Any] = {
         "seeds": 3,

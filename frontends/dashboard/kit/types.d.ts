@@ -126,9 +126,32 @@ interface CurvePoint {
   metrics: Record<string, number | null>;
 }
 
+/** By how much a point is better than a front: told, and by its two readings. */
+interface FrontReading {
+  told: number;
+  step: number;
+  line: number;
+}
+
+interface PointAgainstFront {
+  where: Record<string, number> | null;
+  dominated: boolean;
+  beyond: boolean | null;
+  distance: FrontReading | null;
+  matched: Record<string, FrontReading>;
+  amounts_to: Record<string, number>;
+}
+
+/** Where a trial lies against the baseline's front of its seed. */
+interface TrialAgainstFront {
+  baseline: string;
+  points: PointAgainstFront[];
+}
+
 interface OpenTrial extends Trial {
   reports: (Record<string, number | null> & { points?: CurvePoint[] })[];
   points: CurvePoint[];
+  against_front: TrialAgainstFront | null;
   log: string[];
   artifacts: Record<string, number>;
 }
