@@ -18,7 +18,8 @@ def leftovers(service: Running, told: Told, before: set[str]) -> list[str]:
     wrong += [f"study {study} is not there" for study in expected - studies]
     if service.token:
         tokens = {token["id"] for token in service.get("/api/tokens").json()["tokens"]}
-        wrong += [f"token {token} is there, or is not" for token in tokens ^ told.tokens]
+        wrong += [f"token {token} is there" for token in tokens - told.tokens]
+        wrong += [f"token {token} is not there" for token in told.tokens - tokens]
     for path in service.home.rglob("*"):
         parts = path.relative_to(service.home).parts
         if parts[0] in OF_STUDIES:

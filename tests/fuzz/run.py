@@ -11,7 +11,8 @@ from tests.fuzz.workflow import Told, play
 from tests.golden.logs import play_all
 from tests.processes import Running
 
-WARM = 60  # requests before the first reading: what every service loads once is not growth
+WARM = 60  # requests before the first reading
+RIGHTS = ["read", "write", "ingest"]  # of who sends what is hostile: more than a stranger has, and not all
 
 
 class Run:
@@ -20,12 +21,14 @@ class Run:
     def __init__(self, service: Running, cases: int, begin: int) -> None:
         own = set(play_all(service).values())
         study = sorted(own)[0]
+        _load_all(service, own)
         warm = play(service, WARM, begin + 1_000_000)
         clear(service, warm)
+        made = service.post("/api/tokens", json={"name": "hostile", "scopes": RIGHTS}).json()
         self.before: Condition = condition(service, study)
-        self.complaints = [*warm.complaints, *hostile(service)]
+        self.complaints = [*warm.complaints, *hostile(service._replace(token=made["token"]))]
         self.told: Told = play(service, cases, begin)
-        self.told.tokens |= warm.tokens
+        self.told.tokens |= warm.tokens | {made["id"]}
         self.complaints += [*self.told.complaints, *readable(service, self.told)]
         self.complaints += leftovers(service, self.told, own)
         clear(service, self.told)
@@ -41,6 +44,16 @@ class Run:
     @property
     def cost(self) -> float:
         return self.after.milliseconds / self.before.milliseconds
+
+
+def _load_all(service: Running, studies: set[str]) -> None:
+    """What a service imports or keeps when it is first asked for is not growth."""
+    figures = [figure["name"] for figure in service.get("/api/figures").json()["figures"]]
+    ends = [f"figures/{name}" for name in figures] + ["report", "methods", "comparison", "trials", "curves"]
+    ends += [f"export?format={kind}" for kind in ("csv", "json", "parquet")]
+    for study in studies:
+        for end in ends:
+            service.get(f"/api/studies/{study}/{end}")
 
 
 def hostile(service: Running) -> list[str]:

@@ -94,7 +94,7 @@ def play(service: Running, cases: int, begin: int) -> Told:
     for number in range(cases):  # each scenario has a request at least
         if told.cases >= cases or len(told.complaints) >= TOO_MANY:
             break
-        seeded = seed(begin + number)(type(f"Scenarios{number}", (machine,), dict(of_unknown)))
+        seeded: Any = seed(begin + number)(type(f"Scenarios{number}", (machine,), dict(of_unknown)))
         seeded.run(
             settings=settings(
                 max_examples=5,

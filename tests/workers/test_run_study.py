@@ -375,7 +375,7 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cluster, "connected", nullcontext)
     monkeypatch.setattr(driver, "run", run)
-    with StandIn(Known(SPEC, ["planned"] * 4).answer).serving() as service:
+    with StandIn(Known(SPEC, ["finished", *["planned"] * 3]).answer).serving() as service:
         assert drive("s1", service.url, None) == (FAILED if error else DONE)
     assert len(seen) == 1 and list(tmp_path.iterdir()) == []
 
