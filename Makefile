@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check scripts serve goldens findings bench browser datasets postgresql pictures clean
+.PHONY: install demo test quick check scripts serve goldens findings bench load fuzz browser datasets postgresql pictures clean
 
 install: .venv/installed
 
@@ -96,6 +96,14 @@ findings: install
 # Ratios of this machine; ARGS="--keep" keeps them in docs/findings/speed.json, from which `make findings` writes the README.
 bench: install
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+# Many clients, writers, studies and events, in a few minutes; ARGS=--postgresql on a PostgreSQL of its own.
+load: install postgresql
+	$(BIN)/python -m tests.load $(ARGS)
+
+# At least 2,000 requests in sequences and all hostile inputs, in some minutes; ARGS="--seed N" repeats a run.
+fuzz: install
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 pictures: install browser
 	$(BIN)/python -m tests.browser.pictures

@@ -48,7 +48,7 @@ BODY = '{"name": "foreign", "arms": [{"name": "a", "weighting": {"name": "unifor
 
 @contextmanager
 def foreign_site(name: str) -> Iterator[str]:
-    """Another site, or by the service's own name another port: to the browser that is the same site, with its cookie."""
+    """Another site; by the service's own name it is another port, to the browser the same site with the same cookie."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
