@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check scripts serve goldens findings bench faults browser datasets postgresql pictures clean
+.PHONY: install demo test quick check scripts serve goldens findings bench faults load fuzz browser datasets postgresql pictures clean
 
 install: .venv/installed
 
@@ -101,6 +101,14 @@ bench: install
 # ARGS="--seed 7" draws other faults; the seed is printed.
 faults: install postgresql
 	$(BIN)/python -m tests.faults $(ARGS)
+
+# Many clients, writers, studies and events, in a few minutes; ARGS=--postgresql on a PostgreSQL of its own.
+load: install postgresql
+	$(BIN)/python -m tests.load $(ARGS)
+
+# At least 2,000 requests in sequences and all hostile inputs, in some minutes; ARGS="--seed N" repeats a run.
+fuzz: install
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 pictures: install browser
 	$(BIN)/python -m tests.browser.pictures

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("paretoscope.service")
 
-HEADER_SECONDS = 15.0
-
 
 class Server(uvicorn.Server):
     """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them.
@@ -107,7 +105,7 @@ def main() -> None:
         log_config=None,  # its lines go where ours go
         log_level="info",
         timeout_graceful_shutdown=5,
-        http=limited(settings.max_connections, HEADER_SECONDS),
+        http=limited(settings.max_connections, settings.header_seconds),
     )
     Server(config).run(None if settings.fd is None else [socket.socket(fileno=settings.fd)])
 

@@ -92,7 +92,13 @@ class Settings(BaseSettings):
     max_connections: int = Field(
         1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"
     )
+    header_seconds: float = Field(
+        15.0, gt=0, description="how long a header may take to arrive (408), and what is left of an answered request"
+    )
     body_seconds: float = Field(30.0, gt=0, description="how long a client may send nothing of a body (408)")
+    body_bytes_per_second: int = Field(
+        10_000, ge=1, description="how slowly a body may arrive in all, after those seconds (408)"
+    )
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")

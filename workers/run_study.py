@@ -60,7 +60,9 @@ def fetch(client: StudyClient) -> Work:
         if t.retries or t.extensions
     }
     missing = {t.id: t.reason for t in trials if t.reason and t.state is TrialState.FINISHED}
-    return Work(study, left, past_of(study, trials), deadline, Counter(done.values()), begun, missing, rounds, started)
+    reported = any(trial.metrics for trial in trials)
+    over, past = Counter(done.values()), past_of(study, trials)
+    return Work(study, left, past, deadline, over, begun, missing, rounds, started, reported)
 
 
 def job_id(study_id: str) -> str:
@@ -93,7 +95,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     failure = None
     if outcome.paused:
         log.info("its cohorts have saved their states and left")
-    elif failure := _all_failed(work, reporter.failed):
+    elif failure := _all_failed(work, reporter.failed) or _nothing_trained(work, reporter, outcome):
         reporter.study_failed(job, failure)
     else:
         lost = _missing({**work.missing, **reporter.missing})
@@ -117,6 +119,13 @@ def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
         return None
     first = f"; the first: {next(iter(failed.values()))}" if failed else ""
     return f"every trial failed ({plural(work.over[TrialState.FAILED] + len(failed), 'trial')}){first}"
+
+
+def _nothing_trained(work: Work, reporter: Reporter, outcome: Outcome) -> str | None:
+    """Why a study that has no report of any trial, now or before, is none that finished."""
+    if work.reported or reporter.reported or work.over[TrialState.FINISHED]:
+        return None
+    return f"nothing was trained: {outcome.reason}" if outcome.reason else "nothing was trained"
 
 
 def sweep_scratch() -> None:

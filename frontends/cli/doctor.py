@@ -19,7 +19,7 @@ from rich.text import Text
 
 from frontends.cli.data import entries_in
 from frontends.cli.display import size
-from frontends.cli.local_ray import LONGEST_TEMP_DIR
+from frontends.cli.ray_folders import LONGEST_TEMP_DIR
 from frontends.cli.terminal import AsJson, Home, Token, Url, out, print_json
 from frontends.client import Client, ClientError, default_home
 from paretoscope import __version__

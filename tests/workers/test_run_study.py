@@ -46,6 +46,7 @@ class Known:
         self.spec, self.states, self.started_at = spec, states, started_at
         self.cohorts: list[dict[str, Any]] = []
         self.extensions = 0
+        self.metrics: dict[str, Any] = {}  # of its first trial
 
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/reports"):
@@ -65,6 +66,7 @@ class Known:
                 }
                 for trial, state in zip(expand(check_study(self.spec)), self.states, strict=True)
             ]
+            trials[0]["metrics"] = self.metrics
             return Answer(200, json.dumps({"trials": trials, "next": None}))
         return Answer(200, json.dumps({"id": "s1", "spec": self.spec, "started_at": self.started_at}))
 
@@ -185,13 +187,34 @@ def driven(known: Known, monkeypatch: pytest.MonkeyPatch, train: Any) -> tuple[i
     return code, [(event["uid"], event.get("reason")) for event in known.events]
 
 
-def test_a_trained_study_is_finished_with_the_reason_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    for reason in (None, "time limit of 1 s reached"):
-        known = Known(SPEC, ["planned"] * 4)
-        assert driven(known, monkeypatch, lambda *_, why=reason: Outcome(why)) == (
-            DONE,
-            [("study:finished:job7", reason)],
-        )
+@pytest.mark.parametrize("reason", [None, "time limit of 1 s reached"])
+def test_a_trained_study_is_finished_with_the_reason_it_has(
+    reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> Outcome:
+        reporter.report(work.trials[0].id, 1, {"epoch": 1})
+        return Outcome(reason)
+
+    code, events = driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
+    assert (code, events[-1]) == (DONE, ("study:finished:job7", reason))
+    code, events = driven(Known(SPEC, ["finished", *["planned"] * 3]), monkeypatch, lambda *_: Outcome(reason))
+    assert (code, events) == (DONE, [("study:finished:job7", reason)])
+
+
+@pytest.mark.parametrize("states", [["planned"] * 4, ["failed", "running", "planned", "planned"]])
+def test_a_study_that_trained_nothing_is_not_finished(states: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that is over before the first epoch is, or a run in which nothing happened."""
+    reason = "time limit of 1 s reached, 4 of 4 trials not trained"
+    for outcome, words in ((Outcome(reason), f"nothing was trained: {reason}"), (Outcome(), "nothing was trained")):
+        code, events = driven(Known(SPEC, states), monkeypatch, lambda *_, how=outcome: how)
+        assert (code, events) == (FAILED, [("study:failed:job7", words)])
+
+
+def test_what_an_earlier_driver_reported_counts_as_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known(SPEC, ["running", *["planned"] * 3])
+    known.metrics = {"epoch": 3}
+    code, events = driven(known, monkeypatch, lambda *_: Outcome("time limit of 1 s reached"))
+    assert (code, events) == (DONE, [("study:finished:job7", "time limit of 1 s reached")])
 
 
 def test_a_finished_study_says_which_files_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,6 +429,7 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
     from workers.on_ray import cluster, driver
 
     seen: list[Path] = []
+    (tmp_path / "paretoscope-tune-99999999-a").mkdir()  # of a driver that was killed
 
     def run(*given: Any) -> Outcome:
         seen.extend(tmp_path.iterdir())
@@ -416,7 +440,7 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cluster, "connected", nullcontext)
     monkeypatch.setattr(driver, "run", run)
-    with StandIn(Known(SPEC, ["planned"] * 4).answer).serving() as service:
+    with StandIn(Known(SPEC, ["finished", *["planned"] * 3]).answer).serving() as service:
         assert drive("s1", service.url, None) == (FAILED if error else DONE)
     assert len(seen) == 1 and list(tmp_path.iterdir()) == []
 

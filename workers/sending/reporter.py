@@ -46,6 +46,7 @@ class Reporter:
         self.other_version: str | None = None  # why the service takes nothing from this driver
         self.paused = threading.Event()  # by what the service answered last
         self.failed: dict[str, str] = {}  # reasons by trial
+        self.reported = False  # whether any trial told what it measured, or finished
         self.rounds: Mapping[str, Round] = {}
         self.missing: dict[str, str] = {}  # of finished trials, what could not be kept
         self._client, self._run_name = client, run
@@ -77,11 +78,13 @@ class Reporter:
     def report(
         self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str] = (), points: Curve | None = None
     ) -> None:
+        self.reported = True
         log = list(lines) or None
         self._put(Report(uid=f"{self._name(trial)}:{epoch}", trial=trial, metrics=metrics, points=points, log=log))
 
     def trial_finished(self, trial: str, lines: Sequence[str] = (), missing: str | None = None) -> None:
         """`missing` says which of its files could not be kept, and why."""
+        self.reported = True
         if missing:
             self.missing[trial] = missing
         reason = sendable(missing) if missing else None
