@@ -137,6 +137,20 @@ def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -
     assert set(states) == {"planned"}, "nothing runs before a driver says so"
 
 
+def test_of_a_saved_cohort_only_those_go_on_that_have_not_ended(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1, 2])
+    bench.launcher.tick()
+    failed, going, further, *_ = bench.trials(study)
+    saved(bench, study, failed, going, epoch=4)
+    saved(bench, study, further, epoch=9)
+    for trial in (failed, going, further):
+        bench.report(study, {"uid": f"{trial}:s", "kind": "trial_started", "trial": trial})
+    bench.report(study, {"uid": "f", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("; 2 trials go on after epochs 4 to 9, 3 trials had not begun")
+
+
 def test_the_state_alone_is_told_to_those_who_only_want_to_know_of_a_pause(bench: Bench) -> None:
     study = bench.submit()
     assert bench.get(f"/api/studies/{study}/state") == {"state": "queued"}

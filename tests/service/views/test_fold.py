@@ -173,6 +173,16 @@ def test_a_paused_study_has_nothing_running_and_goes_on_where_it_was() -> None:
     assert view.trials[trial].started_at == "2026-01-01T00:00:01Z", "it goes on, it does not begin"
 
 
+@pytest.mark.parametrize("epoch", [None, 0])
+def test_a_trial_that_starts_over_is_as_old_as_its_last_start(epoch: int | None) -> None:
+    view = bottleneck_of(MIB)
+    trial = next(iter(view.trials))
+    for number, at in enumerate(("2026-01-01T00:00:01Z", "2026-01-01T09:00:00Z")):
+        tell(view, event("study_started", job=f"s1-{number}"))
+        tell(view, event("trial_started", trial=trial, host=f"host {number}", epoch=epoch), at=at)
+    assert (view.trials[trial].started_at, view.trials[trial].host) == ("2026-01-01T09:00:00Z", "host 1")
+
+
 def test_a_failed_study_that_is_resumed_has_not_ended_and_its_stopped_trials_are_planned() -> None:
     view = bottleneck_of(MIB)
     trial = next(iter(view.trials))
