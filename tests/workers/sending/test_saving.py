@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from safetensors.torch import save
+from safetensors.torch import save as as_safetensors
 
 from service.contract.wire.cohort_state import CohortState
 from service.contract.wire.epoch_report import EpochReport
@@ -73,6 +73,12 @@ def report(epoch: int) -> EpochReport:
     return EpochReport(epoch=epoch, metrics={"t1": {"epoch": epoch}}, failures={}, final=False)
 
 
+def save_now(saving: Saving, service: Service, epoch: int) -> None:
+    """The state after this epoch, which is the next that the service has."""
+    count = len(service.kept) + 1
+    until(lambda: not saving(progress(epoch)) and len(service.kept) == count, f"the save of epoch {epoch}")
+
+
 def test_a_state_has_the_reports_since_the_save_before_the_last() -> None:
     """Those of the last save may still be on their way when the process dies."""
     service, clock = Service(), Clock()
@@ -80,7 +86,7 @@ def test_a_state_has_the_reports_since_the_save_before_the_last() -> None:
         for epoch in range(1, 5):
             saving.said(report(epoch))
             clock.now += EVERY
-            until(lambda: not saving(progress(epoch)) and len(service.kept) == epoch, f"the save of epoch {epoch}")
+            save_now(saving, service, epoch)
     states = [unpacked(content) for content in service.kept]
     assert [[said.epoch for said in state.reports] for state in states] == [[1], [1, 2], [2, 3], [3, 4]]
     assert [state.progress.epoch for state in states] == [1, 2, 3, 4] and not saving.left
@@ -146,7 +152,7 @@ def test_a_cohort_goes_on_where_it_was_saved() -> None:
 
 
 WHOLE = packed(MEMBERS, progress(1), [])
-WITHOUT_REPORTS = save(
+WITHOUT_REPORTS = as_safetensors(
     {"state.x": torch.zeros(1)}, {"cohort": CohortState(members=MEMBERS, epoch=1, seconds=1).model_dump_json()}
 )
 
