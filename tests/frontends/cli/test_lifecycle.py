@@ -55,7 +55,7 @@ def test_more_points_are_read_as_they_are_meant() -> None:
 
 @pytest.mark.parametrize("text", ["weighting.beta=1", ":weighting.beta=1", "a:weighting.beta", "a:weighting.beta="])
 def test_points_without_an_arm_or_a_value_are_refused_with_the_form(text: str) -> None:
-    with pytest.raises(ClientError, match="--grid is 'ARM:weighting.beta=0.5,2', got"):
+    with pytest.raises(ClientError, match="--grid is 'ARM:weighting\\.beta=0\\.5,2', got"):
         points_of([text])
 
 
