@@ -117,6 +117,17 @@ def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> Non
     bench.close()
 
 
+def test_a_job_whose_name_was_used_before_gets_a_token_that_is_new(tmp_path: Path) -> None:
+    """A log that lost its end counts its starts anew, and a file may still lie there."""
+    bench = Bench(tmp_path / "home", token="own", driver_tokens=tmp_path / "tokens")
+    study, handover = bench.submit(), Handover(bench.parts.tokens, bench.settings)
+    paths = [Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"])]
+    first = paths[0].read_text()
+    paths.append(Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"]))
+    assert paths[0] == paths[1] and paths[1].read_text() not in ("", first)
+    bench.close()
+
+
 def test_a_driver_that_sees_none_of_our_files_gets_a_code_that_is_good_once(tmp_path: Path) -> None:
     bench = Bench(tmp_path, token="secret")
     study = bench.submit()

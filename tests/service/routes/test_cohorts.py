@@ -119,6 +119,18 @@ def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_
     assert not (bench.settings.home / "states" / study).exists()
 
 
+def test_a_retried_trial_begins_anew_and_so_does_who_was_saved_with_it(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1])
+    bench.launcher.tick()
+    failed, beside, other, _ = bench.trials(study)
+    with_it, without = saved(bench, study, failed, beside), saved(bench, study, other)
+    bench.report(study, {"uid": "t", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.report(study, {"uid": "f", "kind": "study_failed", "reason": "r"})
+    assert bench.ask("POST", f"/api/studies/{study}/retry").status_code == 200
+    kept = [bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code for key in (with_it, without)]
+    assert kept == [404, 200]
+
+
 def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -> None:
     study = bench.submit(seeds=[0, 1, 2])
     bench.launcher.tick()
