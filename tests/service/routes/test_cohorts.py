@@ -119,6 +119,20 @@ def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_
     assert not (bench.settings.home / "states" / study).exists()
 
 
+@pytest.mark.parametrize("damaged", [b"", b"no safetensors", content({"t": {}})[:40]])
+def test_a_state_that_is_damaged_on_the_disk_counts_as_none_and_hides_no_other(bench: Bench, damaged: bytes) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    broken = saved(bench, study, one)
+    saved(bench, study, two, epoch=8)
+    (bench.settings.home / "states" / study / f"{broken}.safetensors").write_bytes(damaged)
+    assert [list(state["members"]) for state in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [[two]]
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("1 trial goes on after epoch 8, 1 trial had not begun")
+
+
 def test_a_retried_trial_begins_anew_and_so_does_who_was_saved_with_it(bench: Bench) -> None:
     study = bench.submit(seeds=[0, 1])
     bench.launcher.tick()

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.contract.wire.errors import NotFound
 from service.web import audit
 from service.web.audit import Audit
 from service.web.rates import Rate
@@ -82,6 +83,23 @@ def test_what_breaks_a_rule_is_refused_with_its_place(guarded: Bench, asked: dic
     answer = guarded.ask("POST", "/api/tokens", json={"name": "ada", "scopes": ["read"], **asked})
     assert answer.status_code == 422 and path in [detail["path"] for detail in answer.json()["error"]["details"]]
     assert "\x1b" not in answer.text
+
+
+def test_a_new_driver_ends_the_tokens_of_its_studys_earlier_ones_and_no_other(guarded: Bench) -> None:
+    tokens = guarded.parts.tokens
+    person, (study, other) = create(guarded), (guarded.submit() for _ in range(2))
+    first, elsewhere = tokens.for_driver(study), tokens.for_driver(other)
+    second = tokens.for_driver(study)
+    ends = [row.expires_at for row in map(tokens.find, (first, elsewhere, second, person["token"])) if row]
+    assert len(ends) == 4 and ends[0] is not None and ends[1:] == [None, None, None]
+
+
+def test_a_code_is_exchanged_once_also_by_two_who_were_let_in_at_the_same_time(guarded: Bench) -> None:
+    tokens = guarded.parts.tokens
+    row = tokens.find(tokens.code_for(guarded.submit()))
+    assert row is not None and tokens.find(tokens.claim(row)) is not None
+    with pytest.raises(NotFound, match="this code was used before"):
+        tokens.claim(row)
 
 
 def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
