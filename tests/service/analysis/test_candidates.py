@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.analysis.candidates import (
-    candidates,
-    chosen_axes,
-    front_ids,
-    mean_hypervolumes,
-    metric_axis,
-    objectives,
-    spent_by_arm,
-)
-from service.analysis.compared import compared
+from service.analysis.candidates import candidates, chosen_axes, front_ids, metric_axis, objectives, spent_by_arm
 from service.contract.wire.errors import InvalidInput
 from tests.service.studies import MIB, bits, bottleneck_of, play
 
@@ -36,18 +27,6 @@ def test_failed_collapsed_and_silent_trials_are_no_candidates() -> None:
     assert [trial for trial, *_ in candidates(view)] == [good, running]
     ended = [(spent.seed, len(spent.points)) for spent in spent_by_arm(view, objectives(view))["MIB"]]
     assert ended == [(0, 1), (1, 0), (2, 0)], "what failed or collapsed was spent too"
-
-
-def test_a_seed_that_an_arm_lost_counts_as_nothing_in_its_mean_and_one_under_way_does_not() -> None:
-    """Of 30·3 and 0, and of 30·2 alone; as the comparison has it."""
-    view = bottleneck_of(MIB, {**MIB, "name": "other"})
-    good, failed, done, _ = view.trials
-    play(view, good, bits((2.0, 3.0)))
-    play(view, failed, bits((2.0, 3.0)), "trial_failed")
-    play(view, done, bits((2.0, 2.0)))
-    means = mean_hypervolumes(view, objectives(view))
-    assert means == {"MIB": 45.0, "other": 60.0}
-    assert means == {arm.name: arm.result.hypervolume.mean for arm in compared(view).arms}
 
 
 def test_axes_are_those_asked_for_else_the_first_two_objectives() -> None:

@@ -50,16 +50,6 @@ def test_the_same_difference_in_each_seed_is_told_with_its_size_and_not_tested()
     assert words.endswith("(+1.00 ± 0.25, 3 seeds, the same difference in each: no test)")
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_the_size_and_the_test_of_a_difference_are_those_of_the_textbook(sign: int) -> None:
-    """Differences 1, 2, 3 have mean 2 and sd 1: g = (1 − 3/7)·2, t = 2√3, and p = 1 − t/√(t² + 2) of two degrees."""
-    base = {0: 10.0, 1: 10.0, 2: 10.0}
-    tested = paired({seed: 10.0 + sign * (seed + 1) for seed in base}, base)
-    assert tested.effect_size == pytest.approx(sign * 8 / 7)
-    assert tested.p_value == pytest.approx(1 - np.sqrt(12 / 14))
-    assert tested.difference.mean == 2.0 * sign and tested.ratio.mean == pytest.approx(1 + 0.2 * sign)
-
-
 def test_one_and_a_half_trials_are_two() -> None:
     def words(trials: float) -> str:
         return reach_words(pair(reach=Reach(Interval(30.0, None, 2), trials, 2, 2)))

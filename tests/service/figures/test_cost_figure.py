@@ -53,16 +53,6 @@ def test_a_dotted_line_ends_where_the_grid_has_the_automatic_arms_hypervolume() 
     assert dotted["text"][1] == reach_words(reach, "trials") == "manual β needs 2 trials"
 
 
-def test_a_dotted_line_of_an_arm_with_a_curve_starts_at_its_end() -> None:
-    """All that it has, at what all of it cost: 20·1.5 after two trials, 3 s."""
-    several = {"name": "MIBs", "weighting": {"name": "mib", "mu": {"grid": [0.1, 1.0]}}}
-    view = bottleneck_of(GRID, several, seeds=[0])
-    for trial, seconds, y in zip(view.trials, (2, 4, 1, 2), (1, 2, 0.5, 1.5), strict=True):
-        ended(view, trial, seconds, 12, y)
-    (by_seconds,), (by_trials,) = (cost_data(view, x).reached for x in (None, "trials"))
-    assert (by_seconds.hypervolume, by_seconds.start, by_trials.start) == (30, 3, 2)
-
-
 def test_what_the_grid_never_reaches_has_no_line_and_is_said() -> None:
     view = bottleneck_of(GRID, MIB, seeds=[0])
     for trial, y in zip(view.trials, (1, 1, 3), strict=True):

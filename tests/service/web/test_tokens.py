@@ -119,6 +119,22 @@ def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
     assert len(guarded.get("/api/studies")["studies"]) == 3
 
 
+def test_the_bytes_of_a_token_are_those_of_all_its_studies(guarded: Bench) -> None:
+    token = create(guarded, scopes=["read", "write", "ingest"], bytes=10)["token"]
+    studies = [ask(guarded, token, "POST", json=SPEC).json()["id"] for _ in range(2)]
+
+    def put(study: str, size: int) -> int:
+        path = f"/api/studies/{study}/trials/{guarded.trials(study)[0]}/artifacts/checkpoint.safetensors"
+        return ask(guarded, token, "PUT", path, content=b"x" * size).status_code
+
+    assert [put(studies[0], 6), put(studies[1], 5), put(studies[1], 4), put(guarded.submit(), 20)] == [
+        204,
+        413,
+        204,
+        204,
+    ]
+
+
 def test_an_address_with_many_wrong_tokens_waits_but_whoever_was_let_in_does_not(guarded: Bench) -> None:
     known, new = create(guarded)["token"], create(guarded)["token"]
     assert ask(guarded, known).status_code == 200
