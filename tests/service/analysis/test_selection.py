@@ -15,7 +15,7 @@ from service.analysis.compared import compared
 from service.analysis.readings import pooled
 from service.contract.study.outcomes import collapsed
 from service.views.fold import StudyView
-from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, tell
+from tests.service.studies import MANUAL, MIB, TASKS, bottleneck_of, event, play, study_of, tell
 
 HELD = {"name": "digits", "validation_fraction": 0.2}
 # Of three βs: (I(X;Z), I(Z;Y), accuracy) on validation, then on test. The third is best on test, not on validation.
@@ -73,6 +73,18 @@ def test_a_study_may_choose_on_test_and_says_so() -> None:
     assert front_ids(view) == {trials[0], trials[2]} and chooser(view) == compared(view).chooser == "test"
     (arm,) = compared(view).arms
     assert arm.result.best["accuracy"] == 0.95 and arm.result.optimism == {}
+
+
+def test_what_only_some_arms_report_is_chosen_by_what_it_shows_unless_it_is_claimed_of_these_alone() -> None:
+    plain = {"problem": TASKS, "weighting": {"name": "uniform"}}
+    other = {**plain, "problem": {**TASKS, "auxiliaries": ["exemplar"]}}
+    goals = [{"metric": "accuracy_left", "goal": "maximize"}, {"metric": "loss_left", "goal": "minimize"}]
+    study = study_of({"name": "two", **plain}, {"name": "one", **other}, objectives=goals).study
+    two, one = study.arms
+    left, right = "accuracy_left", "accuracy_right"
+    assert right in study.metrics_of(two) and right not in study.metrics_of(one)
+    assert (study.chosen_by(left), study.chosen_by(right)) == (f"validation_{left}", right)
+    assert (study.chosen_by(right, [two]), study.chosen_by(right, [one])) == (f"validation_{right}", right)
 
 
 @pytest.mark.parametrize("spec", [{}, {"data": {"name": "digits", "validation_fraction": 0}}])

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from service.contract.wire.errors import Unavailable
+from service.contract.wire.events import StudyCancelled
 from service.launching.handover import Handover
 from service.launching.launcher import Launcher
 from tests.processes import until
@@ -133,6 +134,17 @@ def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> Non
     bench.cluster.end(study, "STOPPED")
     bench.launcher.tick()
     assert list(drivers.iterdir()) == []
+    bench.close()
+
+
+def test_a_job_whose_name_was_used_before_gets_a_token_that_is_new(tmp_path: Path) -> None:
+    """A log that lost its end counts its starts anew, and a file may still lie there."""
+    bench = Bench(tmp_path / "home", token="own", driver_tokens=tmp_path / "tokens")
+    study, handover = bench.submit(), Handover(bench.parts.tokens, bench.settings)
+    paths = [Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"])]
+    first = paths[0].read_text()
+    paths.append(Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"]))
+    assert paths[0] == paths[1] and paths[1].read_text() not in ("", first)
     bench.close()
 
 
@@ -363,6 +375,17 @@ def test_a_job_that_ray_did_not_take_is_handed_over_again_and_told_once(
     assert bench.cluster.started() == [study, f"{study}-2"], "a job that it took and forgot is another matter"
 
 
+def test_however_often_ray_forgets_a_job_its_study_goes_on(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, driver_attempts=2)
+    study = bench.submit()
+    bench.launcher.tick()
+    for start in range(2, 6):
+        bench.cluster.jobs.clear()
+        bench.launcher.tick()
+        assert (bench.state(study), bench.cluster.started()[-1]) == ("running", f"{study}-{start}")
+    bench.close()
+
+
 def test_a_long_message_of_ray_is_cut(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
@@ -547,6 +570,22 @@ def test_orphans_are_looked_for_until_ray_has_answered(bench: Bench) -> None:
     bench.cluster.answers = True
     bench.launcher.step()
     assert bench.cluster.stopped == [study] and bench.cluster.listed == 1
+
+
+def test_who_does_not_lead_starts_nothing_and_looks_for_orphans_when_it_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who led before may have died after it had cancelled a study, and before it ended its job."""
+    bench.launcher.tick()
+    study, cancelled = bench.submit(), bench.submit()
+    bench.parts.store.append(cancelled, [StudyCancelled(uid="elsewhere")])
+    bench.cluster.end(cancelled, "RUNNING", None)
+    monkeypatch.setattr(bench.parts.store, "leads", lambda: False)
+    assert bench.launcher.tick() is True, "it has to look again soon: who leads may die"
+    assert (bench.cluster.started(), bench.cluster.listed, bench.state(study)) == ([], 1, "queued")
+    monkeypatch.setattr(bench.parts.store, "leads", lambda: True)
+    bench.launcher.tick()
+    assert (bench.cluster.started(), bench.cluster.stopped) == ([study], [cancelled])
 
 
 def test_a_restarted_launcher_goes_on_counting_where_the_log_ends(tmp_path: Path, bench: Bench) -> None:

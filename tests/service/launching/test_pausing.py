@@ -148,3 +148,22 @@ def test_a_paused_study_stays_so_over_a_restart(tmp_path: Path, bench: Bench) ->
     again.launcher.tick()
     assert (again.state(study), again.cluster.started()) == ("paused", [])
     again.close()
+
+
+def test_the_start_after_a_pause_is_no_attempt_of_the_study(tmp_path: Path) -> None:
+    """Its driver may die once more than another's before the study is given up."""
+    bench = Bench(tmp_path, driver_attempts=1)
+    study = bench.submit()
+    bench.launcher.tick()
+    for wish in ("pause", "resume"):
+        assert bench.ask("POST", f"/api/studies/{study}/{wish}").status_code == 200
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [study, f"{study}-2"] and bench.events(study)[-1]["excused"] is True
+    bench.cluster.end(f"{study}-2")
+    bench.launcher.tick()
+    assert (bench.state(study), bench.cluster.started()[-1]) == ("running", f"{study}-3")
+    bench.cluster.end(f"{study}-3")
+    bench.launcher.tick()
+    assert bench.state(study) == "failed"
+    bench.close()

@@ -165,6 +165,32 @@ def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_
     assert not (bench.settings.home / "states" / study).exists()
 
 
+@pytest.mark.parametrize("damaged", [b"", b"no safetensors", content({"t": {}})[:40]])
+def test_a_state_that_is_damaged_on_the_disk_counts_as_none_and_hides_no_other(bench: Bench, damaged: bytes) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    broken = saved(bench, study, one)
+    saved(bench, study, two, epoch=8)
+    (bench.settings.home / "states" / study / f"{broken}.safetensors").write_bytes(damaged)
+    assert [list(state["members"]) for state in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [[two]]
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("1 trial goes on after epoch 8, 1 trial had not begun")
+
+
+def test_a_retried_trial_begins_anew_and_so_does_who_was_saved_with_it(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1])
+    bench.launcher.tick()
+    failed, beside, other, _ = bench.trials(study)
+    with_it, without = saved(bench, study, failed, beside), saved(bench, study, other)
+    bench.report(study, {"uid": "t", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.report(study, {"uid": "f", "kind": "study_failed", "reason": "r"})
+    assert bench.ask("POST", f"/api/studies/{study}/retry").status_code == 200
+    kept = [bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code for key in (with_it, without)]
+    assert kept == [404, 200]
+
+
 def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -> None:
     study = bench.submit(seeds=[0, 1, 2])
     bench.launcher.tick()
@@ -181,6 +207,20 @@ def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -
     assert "1 trial starts over, 4 trials had not begun" in reason
     states = [trial["state"] for trial in bench.get(f"/api/studies/{study}/trials")["trials"]]
     assert set(states) == {"planned"}, "nothing runs before a driver says so"
+
+
+def test_of_a_saved_cohort_only_those_go_on_that_have_not_ended(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1, 2])
+    bench.launcher.tick()
+    failed, going, further, *_ = bench.trials(study)
+    saved(bench, study, failed, going, epoch=4)
+    saved(bench, study, further, epoch=9)
+    for trial in (failed, going, further):
+        bench.report(study, {"uid": f"{trial}:s", "kind": "trial_started", "trial": trial})
+    bench.report(study, {"uid": "f", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("; 2 trials go on after epochs 4 to 9, 3 trials had not begun")
 
 
 def test_the_state_alone_is_told_to_those_who_only_want_to_know_of_a_pause(bench: Bench) -> None:
