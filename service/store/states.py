@@ -62,10 +62,6 @@ class States:
                 files.append(StateFile(place.parent.name, place, stat.st_size, stat.st_mtime_ns / 1e9))
         return sorted(files, key=lambda file: (file.saved_at, file.place))
 
-    def bytes_of(self, study: str | None = None) -> int:
-        """Of a study, or of all."""
-        return sum(file.size for file in self.files(study))
-
     def drop_ended(self, study: str, over: Collection[str] | None = None) -> None:
         """Those whose members are all over (none: all, as the study is), but for what the end of a training left."""
         for state in self.of(study):

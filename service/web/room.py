@@ -32,13 +32,12 @@ class Room:
     def for_state(self, study_id: str, key: str, announced: int | None) -> None:
         """A cohort's state, which takes the place of its earlier one."""
         self._on_disk(announced)
-        place = self._states.find(study_id, key)
-        more = (announced or 0) - (place.stat().st_size if place else 0)
+        earlier = sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
+        more = (announced or 0) - earlier
         self._for_token(study_id, more)
-        most = self._settings.max_state_bytes
-        kept = self._states.bytes_of()
-        limit = "PARETOSCOPE_MAX_STATE_BYTES"
-        if self._lacks(kept + more - most, self._states.files(), limit):
+        files, most = self._states.files(), self._settings.max_state_bytes
+        kept, limit = sum(file.size for file in files), "PARETOSCOPE_MAX_STATE_BYTES"
+        if self._lacks(kept + more - most, files, limit):
             raise TooLarge(
                 f"saved states of trials may have {most:,} bytes in this home, {limit}, and {kept:,} are kept already"
             )

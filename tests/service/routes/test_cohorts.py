@@ -134,6 +134,20 @@ def test_the_state_at_the_end_of_a_training_stays_for_more_epochs_until_the_stud
     assert not (bench.settings.home / "states" / study).exists()
 
 
+def test_an_end_that_is_told_twice_takes_no_state_from_a_study_that_goes_on(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    for number in (0, 1):
+        bench.finish_trial(study, number)
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 9}).status_code == 200
+    key = saved(bench, study, one, two, epoch=5)
+    bench.finish(study)
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 200
+
+
 def test_a_retried_trial_costs_the_others_of_its_cohort_no_state(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
