@@ -70,9 +70,10 @@ postgresql:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	fi
 
-# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser.
+# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of the tree,
+# where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
 test: install browser datasets postgresql check
-	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The service's tests, without the fuzz of all routes, and those of the tree and its pages.
 quick: check
