@@ -22,6 +22,7 @@ from service.views.selectors import configurations, varied_keys
 from service.views.view import View
 
 BY = re.compile(r"by (arm|configuration|metric)\s*(?:\((.*)\))?", re.DOTALL)
+WILSON = "95 % Wilson interval "
 AS = re.compile(r"(.*?)\s+as\s+(.*)", re.DOTALL)
 
 
@@ -73,9 +74,11 @@ def table(finding: Finding, view: View, text: str) -> str:
 
 
 def _over(seeds: int, cells: list[list[Said]]) -> str:
-    """A table of counts, without a single interval, does not promise any."""
-    counts = seeds >= LEAST_SEEDS and not any("±" in cell.text for row in cells for cell in row)
-    return f"over {seeds} seeds" if counts else over_seeds(seeds)
+    """A table without a single interval does not promise any; those of counts are not mean ± half width."""
+    texts = [cell.text for row in cells for cell in row]
+    if seeds < LEAST_SEEDS or any("±" in text for text in texts):
+        return over_seeds(seeds)
+    return f"{WILSON if any(text.endswith(' %)') for text in texts) else ''}over {seeds} seeds"
 
 
 def _cell(said: Said, above: int | None) -> str:

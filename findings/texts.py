@@ -24,7 +24,7 @@ from service.views.fold import StudyView
 
 END = "<!--/-->"
 # What stands in code is no marker, so that a page can show how one is written.
-CODE = r"^```.*?^```|`[^`\n]*`"
+CODE = r"^ *```.*?^ *```|`[^`\n]*`"
 MARKED = re.compile(
     rf"{CODE}|<!--study:(?P<study>.*?)-->|<!--=(?P<asked>.*?)-->(?P<text>.*?)<!--/-->", re.DOTALL | re.MULTILINE
 )

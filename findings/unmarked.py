@@ -1,7 +1,8 @@
 """Numbers of a text that nobody vouches for: neither written from a study, nor cited, nor held by a test, nor harmless.
 
-A page about studies has none at all. A page about methods has formulas and rules, whose numbers were not measured: of
-it only those count that look measured, which are decimals, numbers with a unit, and spreads; settings stand in code.
+A page about studies has none at all. Other pages have formulas, rules and settings, whose numbers were not measured:
+of them only those count that look measured, which are decimals, numbers with a unit, spreads and proportions in words;
+settings stand in code.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and
 
 TESTED = re.compile(r"<!--tested:(.*?)-->")
 # What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
-UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies"}
+UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies", "min", "minute", "hour", "kB", "MB"}
+UNITS = {unit.lower() for unit in UNITS}
+IN_PROPORTION = re.compile(r"\s(?:slower|faster|more|less|fewer|longer|shorter|larger|smaller|as)\b")  # times
 NEXT = re.compile(r"\s?(%|[^\W\d_]+)")
 SPREAD = re.compile(r"(?:±\s|\bn = )$")
 DECIMAL = re.compile(r"\d\.\d")
@@ -76,12 +79,12 @@ def unmarked(text: str, first_line: int = 1) -> list[Unmarked]:
 
 
 def looking_measured(text: str, first_line: int = 1) -> list[Unmarked]:
-    """The same of a page about methods: only digits, and only where they look measured."""
+    """The same of a page about something else: digits that look measured, and words such as `ten times slower`."""
     words = _claims(text)
     return [
         Unmarked(first_line + words.count("\n", 0, match.start()), _said(match))
         for match in NUMBER.finditer(words)
-        if match[1] is None and _looks_measured(words, match)
+        if (_looks_measured(words, match) if match[1] is None else _is_proportion(words, match))
     ]
 
 
@@ -103,6 +106,11 @@ def _looks_measured(text: str, match: re.Match[str]) -> bool:
     if (unit and unit[1].lower() in UNITS) or SPREAD.search(before):
         return True
     return bool(DECIMAL.search(match[0])) and not OPERATORS & {before[-1:], after[:1]}
+
+
+def _is_proportion(text: str, match: re.Match[str]) -> bool:
+    ratio = match[1].lower() in IN_WORDS and match[2].lower() == "times"
+    return ratio and IN_PROPORTION.match(text, match.end(2)) is not None
 
 
 def _said(match: re.Match[str]) -> str:

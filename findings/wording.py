@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis import Interval
-from service.contract.wording.numbers import MINUS, NONE, number, spread
+from service.analysis.intervals import share_interval
+from service.contract.wording.numbers import MINUS, NONE, number, spread, whole
 
 ENOUGH_SEEDS = 5  # behind a claim; with fewer the sentence says how few
 ONE_TO_FOUR = {1: "one seed", 2: "two seeds"}
@@ -57,6 +59,16 @@ def signed(interval: Interval, of: int | None = None) -> Said:
     if not any(digit in shown for digit in "123456789"):
         shown = shown[1:]  # nothing has no sign
     return Said(f"{shown} ± {half:,.{places}f}", seeds, of)
+
+
+def counted(yes: int, of: int, shares: Sequence[float]) -> str:
+    """`7 of 10 (40 to 89 %)`: Wilson's interval over seeds, each seed's share counted as one yes or no.
+
+    Trials of one seed share what it drew, so that many of them are no more evidence than the seeds they come from.
+    """
+    lower, upper = share_interval(shares)[1:3]
+    ends = "" if lower is None or upper is None else f" ({100 * lower:.0f} to {100 * upper:.0f} %)"
+    return f"{whole(yes)} of {whole(of)}{ends}"
 
 
 def plus(value: float) -> str:

@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 
 from frontends.home import default_home, token_of, url_of
+from paretoscope import __version__
 
+VERSION = "Paretoscope-Version"  # as in the contract, which this client does without: it needs httpx alone
 DEFAULT_URL = "http://127.0.0.1:8000"
 SILENCE_SECONDS = 120.0
 TRY_AGAIN_SECONDS = 0.5
@@ -129,7 +131,7 @@ class Connection:
     ) -> None:
         self.url = checked(url or default_url())
         token = token or default_token(self.url)
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = {VERSION: f"client/{__version__}"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._http = httpx.Client(
             base_url=self.url, headers=headers, timeout=timeout, trust_env=False, transport=transport
         )

@@ -15,23 +15,41 @@ import uvicorn
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from service.routes.dependencies import Parts
     from service.settings import Settings
 
 
 log = logging.getLogger("paretoscope.service")
 
-HEADER_SECONDS = 15.0
-
 
 class Server(uvicorn.Server):
-    """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them."""
+    """uvicorn that ends open event streams when it is asked to stop, instead of waiting for them.
+
+    Where Ray ends with the service it goes on answering until drivers have left; asked twice, it stops at once.
+    """
+
+    _leaving = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app = self.config.app
-        parts = getattr(getattr(app, "state", None), "parts", None)
+        parts: Parts | None = getattr(getattr(app, "state", None), "parts", None)
+        loop = asyncio.get_running_loop()
+        if parts is None or parts.jobs is None or self._leaving or not parts.settings.leave_seconds:
+            self._stop(sig, parts, loop)
+            return
+        from service.launching.leaving import Leaving
+
+        self._leaving = True
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(self._stop, sig, parts, loop)
+
+        Leaving(parts.launcher, parts.jobs, parts.settings.leave_seconds, stop).start()
+
+    def _stop(self, sig: int, parts: Parts | None, loop: asyncio.AbstractEventLoop) -> None:
         if parts is not None:
-            asyncio.get_running_loop().call_soon_threadsafe(parts.wake.close)
-        super().handle_exit(sig, frame)
+            loop.call_soon_threadsafe(parts.wake.close)
+        super().handle_exit(sig, None)
 
 
 def _configured() -> tuple[FastAPI, Settings]:
@@ -51,41 +69,43 @@ def fresh_app() -> FastAPI:
     return _configured()[0]
 
 
-def _unusable(settings: Settings) -> str | None:
-    """Why there can be no store: looked at before anything starts, as uvicorn would print a traceback."""
-    from service.contract.wire.errors import ParetoscopeError
+def _check_store(settings: Settings) -> None:
+    """Ends the process when there can be no store: looked at before anything starts, as uvicorn would print a
+    traceback. The code says whether it is a database that may answer later."""
+    from service.contract.exits import STORE_AWAY
+    from service.contract.wire.errors import ParetoscopeError, Unavailable
     from service.store.sql import SqlStore
 
     try:
         SqlStore(settings.home, settings.database_url).close()
     except ParetoscopeError as error:
         where = "the database" if settings.database_url else f"the home {settings.home}"
-        return f"{where} cannot be used: {error.message}"
-    return None
+        log.error("%s cannot be used: %s", where, error.message)
+        sys.exit(STORE_AWAY if settings.database_url and isinstance(error, Unavailable) else 1)
 
 
 def main() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     app, settings = _configured()
+    from service.contract.wire.log_lines import log_to_stderr
     from service.web.connections import limited
+
+    log_to_stderr(settings.log_format)
 
     if settings.is_exposed:
         sys.exit(
             f"{settings.host!r} can be reached by others, and no token is set: "
             "set PARETOSCOPE_TOKEN_PATH or PARETOSCOPE_TOKEN, or listen on 127.0.0.1"
         )
-    if problem := _unusable(settings):
-        log.error("%s", problem)
-        sys.exit(1)
+    _check_store(settings)
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
         access_log=False,
+        log_config=None,  # its lines go where ours go
         log_level="info",
         timeout_graceful_shutdown=5,
-        http=limited(settings.max_connections, HEADER_SECONDS),
+        http=limited(settings.max_connections, settings.header_seconds),
     )
     Server(config).run(None if settings.fd is None else [socket.socket(fileno=settings.fd)])
 

@@ -14,6 +14,7 @@ from paretoscope import __version__
 from service.contract.wire.errors import (
     Forbidden,
     NoSpace,
+    OtherVersion,
     ParetoscopeError,
     TooManyRequests,
     Unauthorized,
@@ -94,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Lingering)
     app.add_middleware(Gate)  # the last one added is the first to be asked
     add_error_handlers(app)
-    refusals = refuses(Unauthorized, Forbidden, TooManyRequests, Unavailable, NoSpace)
+    refusals = refuses(Unauthorized, Forbidden, OtherVersion, TooManyRequests, Unavailable, NoSpace)
     for noun in (studies, trials, curves, artifacts, cohorts, events, figures, exports, catalog, session, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.contract.addresses import is_loopback
+from service.contract.wire.log_lines import LogFormat
 
 
 class Settings(BaseSettings):
@@ -66,10 +68,37 @@ class Settings(BaseSettings):
     save_seconds: float = Field(
         120.0, ge=0, description="how often a cohort in training saves its state, at the end of an epoch"
     )
+    leave_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="asked to stop, it waits so long for trials in training to save their states and for drivers to "
+        "send their last reports, as Ray ends with it; 0: Ray stays, and they go on. `up` says 10",
+    )
+    log_format: LogFormat = Field(
+        "auto",
+        description="of the logs of service and drivers: `json`, an object a line with time, level, logger, message, "
+        "study, trial and job; `text`; `auto`: text on a terminal, else json",
+    )
+    final_states: Literal["checkpoints", "always", "never"] = Field(
+        "checkpoints",
+        description="whether a cohort's state stays when it has finished, so that more epochs are trained on from it: "
+        "in studies that keep checkpoints, always, or never",
+    )
+    max_state_bytes: int = Field(
+        10_000_000_000,
+        ge=0,
+        description="saved states of cohorts, all studies together; those of finished ones make room, the oldest first",
+    )
     max_connections: int = Field(
         1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"
     )
+    header_seconds: float = Field(
+        15.0, gt=0, description="how long a header may take to arrive (408), and what is left of an answered request"
+    )
     body_seconds: float = Field(30.0, gt=0, description="how long a client may send nothing of a body (408)")
+    body_bytes_per_second: int = Field(
+        10_000, ge=1, description="how slowly a body may arrive in all, after those seconds (408)"
+    )
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")

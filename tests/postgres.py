@@ -70,6 +70,10 @@ class Server:
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=30)
 
+    def is_gone(self) -> bool:
+        """Whether none of its processes is left: those of a server that was killed end a moment later."""
+        return not any(_works_in(process, self._folder / "data") for process in Path("/proc").glob("[0-9]*"))
+
     def url(self, database: str) -> str:
         return f"postgresql://tests@/{database}?host={self._folder}"
 
@@ -83,6 +87,13 @@ class Server:
         if self.process.poll() is None:
             with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
                 connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _works_in(process: Path, folder: Path) -> bool:
+    try:
+        return (process / "cwd").readlink() == folder
+    except OSError:  # ended meanwhile
+        return False
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import httpx
 
 BIN = Path(sys.executable).parent
+START_SECONDS = 180.0  # two quiet ones; a machine that does much else takes its time
 
 
 # Tests submit, and guess, faster than people do.
@@ -41,6 +42,9 @@ class Running(NamedTuple):
     def post(self, path: str, **arguments: Any) -> httpx.Response:
         headers = {**self.headers, **arguments.pop("headers", {})}
         return httpx.post(self.url + path, headers=headers, timeout=30, trust_env=False, **arguments)
+
+    def delete(self, path: str) -> httpx.Response:
+        return httpx.delete(self.url + path, headers=self.headers, timeout=30, trust_env=False)
 
     def log(self) -> str:
         return (self.home / "service.log").read_text()
@@ -94,7 +98,7 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
             [sys.executable, "-m", "service"], env=environment(**settings), stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        until(lambda: process.poll() is not None or answers(f"{url}/healthz"), "the service answers")
+        until(lambda: process.poll() is not None or answers(f"{url}/healthz"), "the service answers", START_SECONDS)
         assert process.poll() is None, (home / "service.log").read_text()
         yield Running(url, home, process)
     finally:
@@ -114,7 +118,7 @@ def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
         yield Running(json.loads(line)["url"], home, process, (home / "token").read_text())
     finally:
         process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=40)
+        code = process.wait(timeout=90)
         if process.stdout is not None:
             process.stdout.close()
     assert code == 0

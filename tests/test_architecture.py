@@ -268,6 +268,7 @@ ON_VIEWS = {
     "curve_places",
     "lights",
     "single_tasks",
+    "trial_places",
     "trial_table",
     "verifying",
     "watched",

@@ -126,7 +126,7 @@ def test_every_command_is_in_the_api_and_no_other_is() -> None:
 
 
 def test_the_api_says_how_many_studies_can_be_overlaid() -> None:
-    assert f"At most {STUDIES_OVERLAID} studies can be overlaid" in API
+    assert f"At most `{STUDIES_OVERLAID}` studies can be overlaid" in API
 
 
 # docs/methods.md

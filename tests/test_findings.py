@@ -20,8 +20,9 @@ DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "one-train
 SECTIONS = ("What the demo shows", "What we found", "Speed")
 RULED = [*(f"README.md ## {title}" for title in SECTIONS), *(f"docs/{name}.md" for name in DOCS)]
 
-# Pages of formulas and rules: only a number that looks measured must come from somewhere.
-RULED_LOOSELY = ["docs/methods.md"]
+# All other pages have formulas, rules and settings: there only a number that looks measured must come from somewhere.
+LOOSELY = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *pages()]
+RULED_LOOSELY = [place for page in LOOSELY if (place := str(page.relative_to(ROOT))) not in RULED]
 RATES = re.compile(r"\bi_xz_(?:[a-z-]+_)?bits")
 
 
@@ -73,6 +74,12 @@ def test_every_study_whose_rates_are_quoted_has_lights() -> None:
     quoted = {marker.study for marker in asked if RATES.search(marker.asked)}
     dark = {name for name in quoted if not any(name.endswith("_miss") for name in load(name).metrics)}
     assert quoted and not dark
+
+
+def test_no_page_is_left_out() -> None:
+    looked_at = {place.partition(" ")[0] for place in (*RULED, *RULED_LOOSELY)}
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    assert {str(path.relative_to(ROOT)) for path in written} == looked_at
 
 
 def test_there_is_something_to_look_at() -> None:

@@ -21,9 +21,11 @@ from pathlib import Path
 from types import FrameType
 
 from service.contract.study.expansion import expand
+from service.contract.study.extension import depends_on_epochs
 from service.contract.study.parsing import check_study
-from service.contract.wire.errors import NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import REASON_LENGTH, TrialState
+from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr
 from service.contract.wording.numbers import plural
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
@@ -52,9 +54,15 @@ def fetch(client: StudyClient) -> Work:
     left = [trial for trial in planned.values() if trial.id not in done]
     started = frozenset(trial.id for trial in trials if trial.started_at and trial.id not in done)
     begun = begun_of(client.cohorts(), planned)
-    rounds = {t.id: Round(t.retries, t.extensions) for t in trials if t.retries or t.extensions}
+    rounds = {
+        t.id: Round(t.retries, t.extensions, depends_on_epochs(planned[t.id], t.config))
+        for t in trials
+        if t.retries or t.extensions
+    }
     missing = {t.id: t.reason for t in trials if t.reason and t.state is TrialState.FINISHED}
-    return Work(study, left, past_of(study, trials), deadline, Counter(done.values()), begun, missing, rounds, started)
+    reported = any(trial.metrics for trial in trials)
+    over, past = Counter(done.values()), past_of(study, trials)
+    return Work(study, left, past, deadline, over, begun, missing, rounds, started, reported)
 
 
 def job_id(study_id: str) -> str:
@@ -75,8 +83,8 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         work = fetch(client)
         reporter.rounds = work.rounds
         outcome = _train(study_id, work, reporter)
-    except (Unavailable, NotFound, ConnectionError) as error:
-        log.error("the service or Ray was lost: %s", error)
+    except (Unavailable, NotFound, OtherVersion, ConnectionError) as error:
+        log.error("%s", error if isinstance(error, OtherVersion) else f"the service or Ray was lost: {error}")
         reporter.close(1.0)
         return LOST
     except Exception as error:
@@ -86,13 +94,13 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         return FAILED if reporter.close(LAST_EVENTS_SECONDS) else LOST
     failure = None
     if outcome.paused:
-        log.info("the study is paused")
-    elif failure := _all_failed(work, reporter.failed):
+        log.info("its cohorts have saved their states and left")
+    elif failure := _all_failed(work, reporter.failed) or _nothing_trained(work, reporter, outcome):
         reporter.study_failed(job, failure)
     else:
         lost = _missing({**work.missing, **reporter.missing})
         reporter.study_finished(job, "; ".join(filter(None, (outcome.reason, lost))) or None)
-    if not reporter.close(LAST_EVENTS_SECONDS):
+    if not reporter.close(LAST_EVENTS_SECONDS) or reporter.other_version:
         return LOST
     return FAILED if failure else DONE
 
@@ -111,6 +119,13 @@ def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
         return None
     first = f"; the first: {next(iter(failed.values()))}" if failed else ""
     return f"every trial failed ({plural(work.over[TrialState.FAILED] + len(failed), 'trial')}){first}"
+
+
+def _nothing_trained(work: Work, reporter: Reporter, outcome: Outcome) -> str | None:
+    """Why a study that has no report of any trial, now or before, is none that finished."""
+    if work.reported or reporter.reported or work.over[TrialState.FINISHED]:
+        return None
+    return f"nothing was trained: {outcome.reason}" if outcome.reason else "nothing was trained"
 
 
 def sweep_scratch() -> None:
@@ -149,15 +164,15 @@ def _on_sigterm(reporter: Reporter, scratch: Path | None = None) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     url = os.environ.get("PARETOSCOPE_URL")
+    known = {"study": arguments[0], "job": job_id(arguments[0])} if arguments else {}
+    log_to_stderr(os.environ.get(LOG_FORMAT, "auto"), **known)
     if len(arguments) != 1 or not url:
         log.error("usage: PARETOSCOPE_URL=http://… python -m workers.run_study STUDY")
         return 2
     try:
         token = own_token(url, arguments[0])
-    except Unavailable as error:
+    except (Unavailable, OtherVersion) as error:
         log.error("%s", error.message)
         return LOST
     return drive(arguments[0], url, token)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from findings.expression import Question
 from findings.quantities.marks import marked
 from findings.quantities.quantity import Quantity
-from findings.wording import Said, mean, signed
+from findings.wording import Said, counted, mean, signed
 from service.analysis import Interval, mean_interval
 from service.analysis.candidates import candidates
 from service.analysis.fronts import axis_for, points_of
 from service.analysis.paired import paired
 from service.contract.metrics import Goal, described
-from service.contract.wording.numbers import NONE, number, p_value, percent, whole
+from service.contract.wording.numbers import NONE, number, p_value, percent
 from service.figures.drawing.configurations import best_of
 
 BySeed = Mapping[int, float]
@@ -129,23 +131,32 @@ def widest_gap(question: Question) -> Said:
     return marked(said, question, inside)
 
 
-def fulfilling(question: Question) -> tuple[int, int]:
+class Fulfilled(NamedTuple):
+    yes: int
+    of: int
+    by_seed: list[float]  # shares
+
+
+def fulfilling(question: Question) -> Fulfilled:
     """How many trials fulfil the conditions, of those planned with the settings asked for, however they ended."""
     view = question.view
     settings = {"seed", *(key for trial in view.trials.values() for key in trial.planned.config)}
     kept = tuple(condition for condition in question.given.conditions if condition.key in settings)
     everyone = question._replace(given=question.given._replace(conditions=kept))
-    return len(question.planned(*question.given.arms)), len(everyone.planned(*question.given.arms))
+    yes, of = (
+        Counter(view.trials[trial].planned.seed for trial in each.planned(*question.given.arms))
+        for each in (question, everyone)
+    )
+    return Fulfilled(yes.total(), of.total(), [yes[seed] / of[seed] for seed in of])
 
 
 def count(question: Question) -> Said:
-    own, of = fulfilling(question)
-    return Said(f"{whole(own)} of {whole(of)}", question.seeds)
+    return Said(counted(*fulfilling(question)), question.seeds)
 
 
 def share(question: Question) -> Said:
-    own, of = fulfilling(question)
-    return Said(percent(own / of), question.seeds)
+    own = fulfilling(question)
+    return Said(percent(own.yes / own.of), question.seeds)
 
 
 def _goal(question: Question) -> Goal:
@@ -220,6 +231,10 @@ QUANTITIES = [
         widest_gap,
         lambda q: f"widest gap of {title(q)}",
     ),
-    Quantity("count([ARM]; CONDITION; [CONDITION…])", "trials that fulfil it, as: 18 of 30", count),
+    Quantity(
+        "count([ARM]; CONDITION; [CONDITION…])",
+        "trials that fulfil it, with Wilson's interval over seeds, as: 18 of 30 (31 to 83 %)",
+        count,
+    ),
     Quantity("share([ARM]; CONDITION; [CONDITION…])", "of the trials, in percent", share),
 ]

@@ -31,7 +31,7 @@ def studies_table(studies: list[Answer]) -> Table:
         table.add_row(
             study["id"],
             Text(study["name"]),  # a user's words, no markup
-            f"{study['state']}, unreadable" if study.get("unreadable") else study["state"],
+            state_words(study),
             f"{counts['finished']}/{counts['planned']}",
             str(counts["failed"]),
             percent(study["progress"]),
@@ -39,10 +39,16 @@ def studies_table(studies: list[Answer]) -> Table:
     return table
 
 
+def state_words(study: Answer) -> str:
+    """With what lists say besides: that it is interrupted, or cannot be read."""
+    besides = next((what for what in ("unreadable", "interrupted") if study.get(what)), None)
+    return f"{study['state']}, {besides}" if besides else str(study["state"])
+
+
 def progress_view(study: Answer, width: int = 80) -> Table:
     """One bar per arm, and the study's state in words; no bars on a narrow terminal."""
     head = Text(f"{study['name']}  ", style="bold")
-    head.append(study["state"], style="not bold")
+    head.append(state_words(study), style="not bold")
     if study["state"] == "queued" and study.get("queue_position"):
         head.append(f", place {study['queue_position']} in the queue", style="not bold")
     if study["eta_seconds"] is not None:
@@ -61,8 +67,8 @@ def progress_view(study: Answer, width: int = 80) -> Table:
         rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)
     table.add_row(rows)
-    if study.get("unreadable"):
-        table.add_row(Text(study["unreadable"]))
+    for why in filter(None, (study.get("unreadable"), study.get("interrupted"))):
+        table.add_row(Text(why))
     if study.get("lost_events"):
         table.add_row(f"{study['lost_events']} events of its log were lost: a part of the database was damaged.")
     return table

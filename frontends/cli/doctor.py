@@ -19,10 +19,11 @@ from rich.text import Text
 
 from frontends.cli.data import entries_in
 from frontends.cli.display import size
-from frontends.cli.local_ray import LONGEST_TEMP_DIR
+from frontends.cli.ray_folders import LONGEST_TEMP_DIR
 from frontends.cli.terminal import AsJson, Home, Token, Url, out, print_json
 from frontends.client import Client, ClientError, default_home
 from paretoscope import __version__
+from service.contract.wire.versions import RULE, VERSION, disagreement
 from service.contract.wording.numbers import number, plural
 
 PACKAGES = ("ray", "torch", "torchvision", "optuna")
@@ -119,6 +120,13 @@ def data_sets() -> Look:
 def service(url: str | None, token: str | None) -> Look:
     with Client(url, token) as client:
         try:
+            theirs = client.send("GET", "/healthz").headers.get(VERSION)
+            if theirs is None:
+                words = f"{client.url} does not say its version: it is older than {__version__}, or no Paretoscope"
+                return Look("service", "wrong", words, "upgrade it")
+            if disagreement(theirs, __version__):
+                words = f"{client.url} has paretoscope {theirs}, and this is {__version__}: {RULE}"
+                return Look("service", "wrong", words, f"install paretoscope {theirs} here, or upgrade the service")
             client.request("GET", "/readyz")
         except ClientError as error:
             if error.status == 0:
@@ -130,7 +138,7 @@ def service(url: str | None, token: str | None) -> Look:
             waiting, running = (len(client.studies(state)) for state in ("queued", "running"))
         except ClientError as error:
             return Look("service", "mind", f"{client.url} is ready, but not for you: {error.message}", "give --token")
-        words = f"{client.url} is ready; studies running: {running}, in the queue: {waiting}"
+        words = f"{client.url} is ready, paretoscope {theirs}; studies running: {running}, in the queue: {waiting}"
         return Look("service", "well", words)
 
 

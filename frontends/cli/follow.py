@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from frontends.cli.display import comparison_table, objectives_line, places_table, progress_view
+from frontends.cli.display import comparison_table, objectives_line, places_table, progress_view, state_words
 from frontends.cli.plot import SHORTEST, ArmPoints, PlotAxis, front_plot
 from frontends.cli.terminal import out, print_json, say
 from frontends.client import Answer, ClientError, Study
@@ -90,9 +90,11 @@ def follow(study: Study, as_json: bool) -> Answer:
     said = ""
     for last in study.follow():
         done = last["counts"]["finished"] + last["counts"]["failed"]
-        step = f"{last['state']} {int(last['progress'] * 10)}"
+        why = f": {last['interrupted']}" if last.get("interrupted") else ""
+        step = f"{last['state']} {int(last['progress'] * 10)}{why}"
         if step != said:
-            say(f"{last['state']} {percent(last['progress'])}  {done}/{last['counts']['planned']} trials")
+            share = percent(last["progress"])
+            say(f"{state_words(last)} {share}  {done}/{last['counts']['planned']} trials{why}")
             said = step
     return last
 

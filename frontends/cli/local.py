@@ -18,18 +18,24 @@ from urllib.parse import urlencode
 
 import httpx
 
-from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, RayDidNotStart
+from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
 from frontends.home import NOTE, HomeError, claim, keep_token
 from service.contract.addresses import is_loopback
+from service.contract.exits import STORE_AWAY
+from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 
 PREFERRED_PORT = 8000
 WAITING = 128  # connections that nobody has answered yet
 CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
+LEAVE_SECONDS = 10.0  # for what is in training to save its state, unless PARETOSCOPE_LEAVE_SECONDS says otherwise
+END_SECONDS = 15.0  # for the service itself
 RESTARTS = 5
 RESTARTS_WITHIN_SECONDS = 60.0
+STORE_LOOK_SECONDS = 1.0  # between two starts of a service whose database is away
+EARLIER_SECONDS = 20.0  # for the service of an `up` that was killed: it ends open connections first
 
 
 class LocalError(Exception):
@@ -69,6 +75,20 @@ def listen(host: str, asked: int | None) -> socket.socket:
     raise LocalError(f"{what} cannot be used: {reason}; choose with --host and --port")
 
 
+def wait_for_an_earlier_service(home: Path) -> None:
+    """One whose `up` was killed is just ending, and still has our port; by the lock nobody else uses the home."""
+    try:
+        earlier = Process.read(int(json.loads((home / NOTE).read_text())["pid"]))
+    except (OSError, ValueError, KeyError, TypeError):  # ended in order, or never begun
+        return
+    mine = f"PARETOSCOPE_HOME={home}".encode()
+    if earlier is None or mine not in environ_of(earlier[0].pid).split(b"\0"):
+        return
+    deadline = time.monotonic() + EARLIER_SECONDS
+    while earlier[0].is_alive() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
 class ServiceKeeper(threading.Thread):
     """Starts the service, and starts it again when it dies: the log on disk is the truth, a study goes on.
 
@@ -78,23 +98,38 @@ class ServiceKeeper(threading.Thread):
     def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int | None = None) -> None:
         super().__init__(name="service-keeper", daemon=True)
         self._environment, self._home, self._note, self._door = environment, home, note, door
+        self._end_seconds = END_SECONDS + float(environment.get("PARETOSCOPE_LEAVE_SECONDS") or 0)
         self._ending = threading.Event()
+        self._noted = True
         self.given_up: str | None = None
 
     def run(self) -> None:
+        """A database that goes away is waited for; one that was never there is not."""
         starts: list[float] = []
+        was_there = False
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
-                tail = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
+                tail = [readable(line) for line in lines]
                 self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n" + "\n".join(tail)
                 return
             starts.append(time.monotonic())
-            process = self._start()
+            try:
+                process = self._start()
+            except OSError as error:
+                self.given_up = f"the service could not be started: {error}"
+                return
             while process.poll() is None and not self._ending.wait(0.1):
-                pass
+                if not self._noted:
+                    self._note_down(process.pid)
             if process.poll() is None:
-                self._end_process(process)
+                self._end_process(process, self._end_seconds)
+            elif process.poll() != STORE_AWAY:
+                was_there = True
+            elif was_there:
+                starts.pop()
+                self._ending.wait(STORE_LOOK_SECONDS)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self._home / "service.log").open("ab") as log:
@@ -107,21 +142,33 @@ class ServiceKeeper(threading.Thread):
                 start_new_session=True,
                 pass_fds=() if self._door is None else (self._door,),
             )
-        (self._home / NOTE).write_text(json.dumps({**self._note, "pid": process.pid}))
+        self._note_down(process.pid)
         return process
 
+    def _note_down(self, pid: int) -> None:
+        """Whole or not at all; when there is no room for it the old one stays, and it is tried again."""
+        draft = self._home / f".{NOTE}"
+        try:
+            draft.write_text(json.dumps({**self._note, "pid": pid}))
+            draft.replace(self._home / NOTE)
+            self._noted = True
+        except OSError:
+            draft.unlink(missing_ok=True)
+            self._noted = False
+
     @staticmethod
-    def _end_process(process: subprocess.Popen[bytes]) -> None:
+    def _end_process(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(timeout=5)
 
     def end(self) -> None:
+        """Before Ray is: the service sees to it that nothing of what was trained is lost."""
         self._ending.set()
-        self.join(timeout=20)
+        self.join(timeout=self._end_seconds + 10)
 
 
 class Local:
@@ -154,6 +201,7 @@ class Local:
                 f"another paretoscope is using {self.home}: use that one, end it, or choose another --home"
             ) from None
         try:
+            wait_for_an_earlier_service(self.home)
             self._door = listen(self._host, self._port)
             ray = LocalRay.start(self.home, self._cpus)
             self._ray_keeper = RayKeeper(ray, self.home, self._cpus)
@@ -190,6 +238,7 @@ class Local:
             "PARETOSCOPE_PORT": str(port),
             "PARETOSCOPE_FD": str(door.fileno()),
             "PARETOSCOPE_URL": self.url,
+            "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
             **secret,

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -20,15 +19,14 @@ from typing import NamedTuple
 
 import httpx
 
+from frontends.cli.ray_folders import folder_of, remove_short, sweep_folders
 from service.contract.wording.numbers import duration
 
 HOST = "127.0.0.1"
-START_SECONDS = 60.0
+START_SECONDS = 180.0  # one that has died is noticed at once; on a machine with much to do it takes its time
 STOP_SECONDS = 5.0
 ATTEMPTS = 3
 OBJECT_STORE_BYTES = 300_000_000  # reports and plans only; data sets are read from disk
-SHORT = "pscope-"  # begins the name of the folder that stands in for one below a long home
-LONGEST_TEMP_DIR = 38  # Ray adds up to 69 bytes, a socket's path may have 107
 
 # Carried by every process that descends from ours, whatever session or parent it ends up with.
 MARK = "PARETOSCOPE_RAY"
@@ -94,7 +92,8 @@ class LocalRay:
     def start(cls, home: Path, cpus: int | None = None) -> LocalRay:
         """Start Ray and wait until it takes jobs; a port taken in the meantime means another attempt."""
         home = home.expanduser().resolve()
-        temp_dir = _temp_dir(home)
+        sweep_folders(lambda folder: bool(processes_of(folder)))
+        temp_dir = folder_of(home)
         _wait_for_an_earlier_ray(temp_dir)
         token_path, token = _write_token(home)
         return cls._tried(lambda: cls._launch(home, temp_dir, token_path, token, cpus), home / "ray.log")
@@ -226,9 +225,7 @@ class LocalRay:
                     os.kill(process.pid, signal.SIGKILL)
             left = self._wait_for_end(left, 2.0)
         self.process.poll()  # reaps it, had it ended between the last two looks
-        above = self.temp_dir.parent
-        if above.parent == Path(tempfile.gettempdir()) and above.name.startswith(SHORT):
-            shutil.rmtree(above, ignore_errors=True)
+        remove_short(self.temp_dir)
 
     def _wait_for_end(self, known: set[Process], seconds: float) -> set[Process]:
         """What is left of `known`, and of what came after it, when the time is over."""
@@ -250,14 +247,6 @@ def _environment(binaries: Path, token_path: Path, temp_dir: Path) -> dict[str, 
     kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     path = os.pathsep.join([str(binaries), kept.get("PATH", os.defpath)])
     return {**kept, **ENVIRONMENT, "PATH": path, "RAY_AUTH_TOKEN_PATH": str(token_path), MARK: str(temp_dir)}
-
-
-def _temp_dir(home: Path) -> Path:
-    """Below the home, where logs are easy to find; for a long home a short one, removed at the end."""
-    below = home / "ray"
-    if len(os.fsencode(below)) <= LONGEST_TEMP_DIR:
-        return below
-    return Path(tempfile.mkdtemp(prefix=SHORT)) / "ray"  # which Ray opens to everybody, but not what is above
 
 
 def _write_token(home: Path) -> tuple[Path, str]:
@@ -294,7 +283,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
             continue
         process, parent = alive
         children.setdefault(parent, []).append(process)
-        if process.pid == root or mark in _environ(process.pid).split(b"\0"):
+        if process.pid == root or mark in environ_of(process.pid).split(b"\0"):
             family.append(process)
     seen: set[Process] = set()
     while family:
@@ -305,7 +294,7 @@ def processes_of(temp_dir: Path, root: int | None = None) -> set[Process]:
     return seen
 
 
-def _environ(pid: int) -> bytes:
+def environ_of(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:  # ended meanwhile, or another user's

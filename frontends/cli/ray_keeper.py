@@ -41,7 +41,7 @@ class RayKeeper(threading.Thread):
             self._ray.stop()  # what outlived it
             try:
                 self._ray = self._ray.again(self._home, self._cpus, self._ending)
-            except RayDidNotStart as error:
+            except (RayDidNotStart, OSError) as error:
                 self.given_up = f"Ray ended by itself and could not be started again: {error}"
                 return
 

@@ -23,7 +23,7 @@ from service.contract.metrics import described
 from service.contract.study.outcomes import collapsed
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wording.selection import Chooser
-from service.views.selectors import lost_seeds
+from service.views.selectors import lost_seeds, varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -55,8 +55,14 @@ def arms_of_curves(view: View) -> set[str]:
     return {trial.planned.arm for trial in view.trials.values() if len(trial.points) > 1}
 
 
+def settings_along(view: View, arm: str) -> list[str]:
+    """What varies along an arm's front."""
+    along = {BETA} if arm in arms_of_curves(view) else set()  # of curves of several tasks nothing is said
+    return sorted(varied_by_arm(view)[arm] | along)
+
+
 def objectives(view: View) -> list[Axis]:
-    return [axis_for(view.study, objective.metric) for objective in view.study.objectives]
+    return view.memo("objectives", lambda: [axis_for(view.study, own.metric) for own in view.study.objectives])
 
 
 def points_on(view: View, axes: Sequence[Axis]) -> list[Point]:

@@ -8,13 +8,13 @@ import numpy as np
 
 from service.analysis.arm_places import ArmPlace, ExactFront, arm_places
 from service.analysis.candidates import (
-    BETA,
     arms_of_curves,
     candidates,
     chooser,
     choosing_axes,
     objectives,
     placed,
+    settings_along,
     spent_by_arm,
 )
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
@@ -189,8 +189,7 @@ def _places(
     varied_by = varied_by_arm(view)
     curves = arms_of_curves(view)
     drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study) or arm in curves}
-    along = {BETA} if baseline in curves else set()  # of those of several tasks nothing is said
-    varied = [] if baseline is None else sorted(varied_by[baseline] | along)
+    varied = [] if baseline is None else settings_along(view, baseline)
     exact = _exact_front(view, axes, trials) if view.alike else None
     return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact, references)
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis import readings
-from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, mean_of, numbers_of
+from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, numbers_of
 from service.analysis.fronts import Axis, Point, nondominated, turned
 from service.analysis.intervals import Interval, Share, share_interval
+from service.analysis.point_place import SeedFront, mean_numbers, point_place, seed_front
 from service.analysis.readings import Array, Reading
 from service.analysis.spread import NOTHING, Spread, seeds_mean, spread_of
 
@@ -57,20 +58,6 @@ class SeedPlace(NamedTuple):
     amounts: list[dict[str, float]]
 
 
-class SettingsAlong(NamedTuple):
-    """What varies along a front: the numbers of each of its points, and which of them are powers."""
-
-    values: Sequence[Mapping[str, float]]
-    log: Collection[str]
-
-    def at(self, segment: int, share: float) -> dict[str, float]:
-        """Between a point and the next one."""
-        here, there = self.values[segment], self.values[min(segment + 1, len(self.values) - 1)]
-        return {
-            key: mean_of([here[key], there[key]], key in self.log, [1 - share, share]) for key in here if key in there
-        }
-
-
 def chosen(trials: Sequence[Placed], axes: Sequence[Axis]) -> list[Placed]:
     """The trials that no other of them dominates by what they are chosen by."""
     kept = {point.key for point in nondominated([trial.chosen_by for trial in trials], axes)}
@@ -105,17 +92,16 @@ def units_of(
     return ranges if (ranges > 0).all() else None
 
 
-def place_in_seed(own: Array, front: Array, along: SettingsAlong, units: Array) -> SeedPlace:
-    """Points [N, 2] against a front [F, 2] in its order."""
-    scaled, z = front / units, own / units
-    known = [point for point in z if not readings.is_beyond(scaled, point)]
-    matched = [[g for point in own if (g := readings.gap(front, point, axis)) is not None] for axis in (0, 1)]
+def place_in_seed(own: Array, front: SeedFront) -> SeedPlace:
+    """Points [N, 2] against a front."""
+    places = [point_place(z, front) for z in own]
+    known = [place for place in places if not place.beyond]
     return SeedPlace(
-        distances=[readings.distance(scaled, point) for point in known or z],
-        matched=matched,
-        dominated=_dominated(own, front),
+        distances=[place.distance for place in known or places],
+        matched=[[gap for place in places if (gap := place.matched[axis]) is not None] for axis in (0, 1)],
+        dominated=float(np.mean([place.dominated for place in places])),
         beyond=1 - len(known) / len(own),
-        amounts=[along.at(*readings.nearest(scaled, point)[:2]) for point in known],
+        amounts=[place.amounts for place in known],
     )
 
 
@@ -128,9 +114,18 @@ def _mean(each: Sequence[Reading]) -> Reading:
     return Reading(float(step), float(line))
 
 
-def _mean_numbers(numbers: Sequence[Mapping[str, float]], log: Collection[str]) -> dict[str, float]:
-    keys = dict.fromkeys(key for each in numbers for key in each)
-    return {key: mean_of([each[key] for each in numbers if key in each], key in log) for key in keys}
+def front_in_seed(
+    baseline: Sequence[Placed], axes: Sequence[Axis], units: Array, varied: Collection[str], log: Collection[str]
+) -> SeedFront:
+    """What others of its seed are held against."""
+    numbers = [numbers_of(trial.settings, varied) for trial in baseline]
+    return seed_front(matrix(baseline, axes), numbers, log, units)
+
+
+def powers_of(baseline: Mapping[int, Sequence[Placed]], varied: Collection[str]) -> set[str]:
+    """Those of the settings that were meant as powers."""
+    numbers = [numbers_of(trial.settings, varied) for front in baseline.values() for trial in front]
+    return {key for key in varied if is_log(each[key] for each in numbers if key in each)}
 
 
 def _amounts(seeds: Sequence[Mapping[str, float]], log: Collection[str]) -> dict[str, Amount]:
@@ -153,16 +148,11 @@ def place_of(
     if len(axes) != 2 or units is None:
         shares = [_dominated(matrix(own[seed], axes), matrix(baseline[seed], axes)) for seed in shared]
         return NOWHERE._replace(domination=share_interval(shares))
-    numbers = [numbers_of(trial.settings, varied) for front in baseline.values() for trial in front]
-    log = {key for key in varied if is_log(each[key] for each in numbers if key in each)}
+    log = powers_of(baseline, varied)
     seeds = {}
     for seed in shared:
-        points = matrix(baseline[seed], axes)
-        groups = readings.pooled(points)
-        front = np.array([points[group].mean(0) for group in groups])
-        numbered = [[numbers_of(baseline[seed][i].settings, varied) for i in group] for group in groups]
-        along = SettingsAlong([_mean_numbers(group, log) for group in numbered], log)
-        seeds[seed] = place_in_seed(matrix(own[seed], axes), front, along, units)
+        front = front_in_seed(baseline[seed], axes, units, varied, log)
+        seeds[seed] = place_in_seed(matrix(own[seed], axes), front)
     known = list(seeds.values())
     beyond = float(np.mean([seed.beyond for seed in known])) if known else None
     by_seed = {} if (beyond or 0.0) > MOST else {seed: _mean(own.distances) for seed, own in seeds.items()}
@@ -175,7 +165,7 @@ def place_of(
         gaps_are_whole=all(len(each.matched[i]) == len(own[seed]) for seed, each in seeds.items() for i in (0, 1)),
         domination=share_interval([seed.dominated for seed in known]),
         beyond=beyond,
-        amounts=_amounts([_mean_numbers(seed.amounts, log) for seed in known], log),
+        amounts=_amounts([mean_numbers(seed.amounts, log) for seed in known], log),
         seeds=len(known),
     )
 

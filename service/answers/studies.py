@@ -72,6 +72,7 @@ def study_summary(view: View) -> StudySummary:
         started_at=view.started_at,
         ended_at=view.ended_at,
         reason=view.reason,
+        interrupted=view.interrupted,
         counts=view.memo("counts", lambda: counts_answer(view)),
         progress=progress(view),
         eta_seconds=eta_seconds(view),
@@ -96,6 +97,7 @@ def unreadable_summary(row: StudyRow, why: str) -> StudySummary:
         started_at=None,
         ended_at=None,
         reason=why,
+        interrupted=None,
         counts=NONE,
         progress=0.0,
         eta_seconds=None,
@@ -116,7 +118,8 @@ def unreadable_study(row: StudyRow, why: str) -> StudyWithFigures:
 
 def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:
     """A summary that was made earlier: without a new event, only the time left has changed."""
-    return replace(summary, eta_seconds=time_left(summary.state, summary.started_at, summary.progress, now))
+    left = time_left(summary.state, summary.started_at, summary.progress, now)
+    return replace(summary, eta_seconds=None if summary.interrupted else left)
 
 
 def study_answer(view: View) -> StudyAnswer:

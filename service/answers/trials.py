@@ -8,8 +8,17 @@ from typing import Any, TypeVar
 from service.analysis import metric_intervals
 from service.analysis.candidates import front_ids
 from service.analysis.lights import lights_of
-from service.contract.wire.answers.trials import MetricLight, TrialAnswer, TrialRow, TrialWithReports
-from service.views.trial import TrialView
+from service.analysis.readings import Reading
+from service.analysis.trial_places import PlacedPoint, told, trial_place
+from service.contract.wire.answers.trials import (
+    FrontReading,
+    MetricLight,
+    PointAgainstFront,
+    TrialAgainstFront,
+    TrialAnswer,
+    TrialRow,
+    TrialWithReports,
+)
 from service.views.view import View
 
 Row = TypeVar("Row", bound=TrialRow)
@@ -49,8 +58,8 @@ def trial_rows(view: View, trials: Iterable[str]) -> list[TrialRow]:
 def trials_with_reports(view: View) -> list[TrialWithReports]:
     front = front_ids(view)
     return [
-        _row(TrialWithReports, view, trial_id, trial_id in front, **_reported(trial))
-        for trial_id, trial in view.all_trials.items()
+        _row(TrialWithReports, view, trial_id, trial_id in front, **_reported(view, trial_id))
+        for trial_id in view.all_trials
     ]
 
 
@@ -58,12 +67,42 @@ def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialA
     """The trial with all its reports, the last lines of its log, and the bytes of its files."""
     trial, on_front = view.all_trials[trial_id], trial_id in front_ids(view)
     more = {"log": list(trial.log), "artifacts": artifacts}
-    return _row(TrialAnswer, view, trial_id, on_front, **_reported(trial), **more)
+    return _row(TrialAnswer, view, trial_id, on_front, **_reported(view, trial_id), **more)
 
 
-def _reported(trial: TrialView) -> dict[str, Any]:
-    """Report by report, each with the curve that came with it, and the last curve by itself."""
+def _reported(view: View, trial_id: str) -> dict[str, Any]:
+    """Report by report, each with the curve that came with it; the last curve by itself; where that lies."""
+    trial = view.all_trials[trial_id]
     reports: list[dict[str, object]] = [dict(report) for report in trial.reports]
     for number, curve in trial.curves.items():
         reports[number]["points"] = curve
-    return {"reports": reports, "points": trial.points}
+    return {"reports": reports, "points": trial.points, "against_front": _against_front(view, trial_id)}
+
+
+def _against_front(view: View, trial_id: str) -> TrialAgainstFront | None:
+    place = trial_place(view, trial_id)
+    if place is None:
+        return None
+    metrics = [objective.metric for objective in view.study.objectives]
+    return TrialAgainstFront(baseline=place.baseline, points=[_point(point, metrics) for point in place.points])
+
+
+def _point(point: PlacedPoint, metrics: list[str]) -> PointAgainstFront:
+    where, dominated, place = point
+    if place is None:
+        return PointAgainstFront(
+            where=where, dominated=dominated, beyond=None, distance=None, matched={}, amounts_to={}
+        )
+    gaps = dict(zip(metrics, place.matched, strict=True))
+    return PointAgainstFront(
+        where=where,
+        dominated=dominated,
+        beyond=place.beyond,
+        distance=None if place.beyond else _reading(place.distance),
+        matched={metric: _reading(gap) for metric, gap in gaps.items() if gap is not None},
+        amounts_to=place.amounts,
+    )
+
+
+def _reading(reading: Reading) -> FrontReading:
+    return FrontReading(told=told(reading), step=reading.step, line=reading.line)

@@ -40,6 +40,7 @@ STATE_WORDS = {
     StudyState.FAILED: "failed after {took}",
     StudyState.CANCELLED: "cancelled, {finished} of {planned} trials finished",
 }
+INTERRUPTED_WORDS = "interrupted {finished}/{planned}"
 
 
 WISHES: dict[str, type[StudyEvent]] = {
@@ -97,6 +98,9 @@ class Vocabulary(Answer):
     """What a page needs before it has asked for anything: it stands in the page itself, too."""
 
     study_states: Annotated[list[StateWord], Field(description="in the order in which a study goes through them")]
+    interrupted_words: Annotated[
+        str, Field(description="of a running study that is interrupted, in place of its state's words")
+    ]
     trial_states: Annotated[list[str], Field(description="in the order in which a trial goes through them")]
     event_kinds: Annotated[list[str], Field(description="of the event stream")]
     figure_groups: Annotated[list[FigureGroup], Field(description="in the order of a page")]
@@ -141,6 +145,7 @@ def vocabulary() -> Vocabulary:
         study_states=[
             StateWord(name=s, ended=s.is_ended(), takes=taken_in(s), words=STATE_WORDS[s]) for s in StudyState
         ],
+        interrupted_words=INTERRUPTED_WORDS,
         trial_states=list(TrialState),
         event_kinds=list(KINDS),
         figure_groups=list(GROUPS),

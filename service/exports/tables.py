@@ -10,6 +10,7 @@ from service.analysis.candidates import front_ids, front_keys
 from service.analysis.fronts import key_of
 from service.contract.metrics import EPOCH
 from service.contract.study import outcomes
+from service.exports.front_columns import FrontColumns
 from service.views.view import View
 
 Kind = Literal["int", "float", "bool", "string"]
@@ -74,8 +75,11 @@ def _metrics(view: View) -> list[str]:
 
 
 def trials_table(view: View) -> Table:
-    """A row per trial with its configuration and its last metrics, also of those that verify a curve."""
-    on_front = front_ids(view)
+    """A row per trial with its configuration and its last metrics, also of those that verify a curve.
+
+    A trial with a curve lies against the front by the mean over its points that no other of them dominates.
+    """
+    on_front, front = front_ids(view), FrontColumns(view)
     trials = [
         (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed)
         for trial_id, trial in view.all_trials.items()
@@ -98,6 +102,7 @@ def trials_table(view: View) -> Table:
             trial.ended_at,
             trial.host,
             trial.training_seconds,
+            *front.of_trial(trial_id),
             *(as_kind(config.get(key), kinds[key]) for key in keys),
             *(as_kind(last.get(name), "float") for name in metrics),
         )
@@ -105,6 +110,7 @@ def trials_table(view: View) -> Table:
     ]
     columns = [
         *TRIAL_COLUMNS,
+        *(Column(name, "float") for name in front.names),
         *(Column(f"config.{key}", kinds[key]) for key in keys),
         *(Column(name, "float") for name in metrics),
     ]
@@ -131,11 +137,12 @@ def points_table(view: View) -> Table:
 
     What verifies a curve is no point of it.
     """
-    on_front = front_keys(view)
+    on_front, front = front_keys(view), FrontColumns(view)
     begun = [(trial_id, trial) for trial_id, trial in view.trials.items() if trial.metrics]
     measured = [(trial_id, trial, where, last) for trial_id, trial in begun for where, last in trial.measured()]
     keys = list(dict.fromkeys(key for _, _, where, _ in measured for key in where or ()))
     metrics = _metrics(view)
+    places = {key: cells for trial_id, _ in begun for key, cells in front.of_points(trial_id).items()}
     rows = [
         (
             view.id,
@@ -145,13 +152,14 @@ def points_table(view: View) -> Table:
             trial.state.value,
             outcomes.collapsed(last) if where else trial.collapsed,
             key_of(trial_id, where) in on_front,
+            *places.get(key_of(trial_id, where), front.empty),
             *((where or {}).get(key) for key in keys),
             *(as_kind(last.get(name), "float") for name in metrics),
         )
         for trial_id, trial, where, last in measured
     ]
-    columns = [*POINT_COLUMNS, *(Column(f"where.{key}", "float") for key in keys)]
-    return Table([*columns, *(Column(name, "float") for name in metrics)], iter(rows))
+    names = [*front.names, *(f"where.{key}" for key in keys), *metrics]
+    return Table([*POINT_COLUMNS, *(Column(name, "float") for name in names)], iter(rows))
 
 
 TABLES: dict[TableName, Callable[[View], Table]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.contract.study.earlier import SPEC_VERSION
 from service.contract.study.expansion import expand
-from service.contract.study.extension import Extension, extended
+from service.contract.study.extension import Extension, depends_on_epochs, extended
 from service.contract.wire.errors import Conflict, Detail
 from service.contract.wire.events import StudyExtended, StudyRetried, TrialState
 from service.contract.wording.numbers import plural
@@ -30,10 +30,12 @@ def extension(view: StudyView, wish: Extension, uid: str) -> StudyExtended:
     """InvalidInput when the study cannot have what is wished for."""
     more = extended(view.study, wish)
     epochs = {trial.id: trial.training.epochs for trial in expand(more)}
-    again = [
-        trial_id
+    longer = {
+        trial_id: trial
         for trial_id, trial in view.all_trials.items()
-        if trial.state is TrialState.FINISHED and epochs[trial_id] > trial.planned.training.epochs
-    ]
+        if epochs[trial_id] > trial.planned.training.epochs and trial.state is not TrialState.FAILED
+    }
+    anew = [own for own, trial in longer.items() if trial.reports and depends_on_epochs(trial.planned)]
+    again = [own for own, trial in longer.items() if trial.state is TrialState.FINISHED and own not in anew]
     spec = more.model_dump(by_alias=True, mode="json")
-    return StudyExtended(uid=uid, spec=spec, version=SPEC_VERSION, trials=again)
+    return StudyExtended(uid=uid, spec=spec, version=SPEC_VERSION, trials=again, anew=anew or None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 
+from service.contract.wire.errors import NoSpace, Unavailable
 from service.settings import Settings
 from service.store.tokens import Tokens
 
@@ -25,11 +27,15 @@ class Handover:
         if self._settings.driver_tokens is None:
             return {"PARETOSCOPE_CLAIM": self._tokens.code_for(study_id)}
         folder = self._settings.driver_tokens
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / job
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(self._tokens.for_driver(study_id))
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.unlink(missing_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(self._tokens.for_driver(study_id))
+        except OSError as error:
+            kind = NoSpace if error.errno == errno.ENOSPC else Unavailable
+            raise kind(f"the token of a driver cannot be written: {error.strerror} ({folder})") from error
         return {"PARETOSCOPE_TOKEN_PATH": str(path)}
 
     def take_back(self, live: Callable[[], set[str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from service.contract.study.extension import depends_on_epochs
 from service.contract.wire.cohort_state import CohortState
 from service.contract.wording.numbers import plural
 from service.views.fold import StudyView
@@ -12,8 +13,10 @@ from service.views.fold import StudyView
 def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
     """In words: how many trials under way go on, and after which epoch; how many start over, how many had not begun."""
     left = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.state.is_over()}
-    saved = {trial: state.epoch for state in states for trial in state.members if trial in left}
-    over = sum(trial.started_at is not None for trial_id, trial in left.items() if trial_id not in saved)
+    saved = {trial: state.epoch for state in states for trial in state.living if trial in left}
+    rest = [trial for trial_id, trial in left.items() if trial_id not in saved]
+    over = sum(trial.started_at is not None for trial in rest)
+    anew = sum(trial.started_at is None and trial.extensions > 0 and depends_on_epochs(trial.planned) for trial in rest)
     parts = []
     if saved:
         first, last = min(saved.values()), max(saved.values())
@@ -21,6 +24,9 @@ def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
         parts.append(f"{plural(len(saved), 'trial')} {'goes' if len(saved) == 1 else 'go'} on after {epochs}")
     if over:
         parts.append(f"{plural(over, 'trial')} {'starts' if over == 1 else 'start'} over")
-    if new := len(left) - len(saved) - over:
+    if anew:
+        starts, their = ("starts", "its") if anew == 1 else ("start", "their")
+        parts.append(f"{plural(anew, 'trial')} {starts} anew, as {their} training depends on the number of epochs")
+    if new := len(left) - len(saved) - over - anew:
         parts.append(f"{plural(new, 'trial')} had not begun")
     return ", ".join(parts) or "no trial is left to train"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request
@@ -10,7 +9,7 @@ from fastapi.responses import FileResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound, TooLarge
+from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound
 from service.contract.wire.events import StudyState, TrialState
 from service.contract.wire.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf, StudyId, TrialId
@@ -18,7 +17,6 @@ from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName
 from service.store.drafts import Draft
 from service.web.bodies import Body
 from service.web.openapi import FILE, Route, answers, refuses, takes
-from service.web.quotas import check_bytes
 
 router = APIRouter(tags=["artifacts"], route_class=Route)
 
@@ -48,17 +46,6 @@ def _body(request: Request, name: File, parts: PartsOf) -> Body:
     return Body(request, settings.max_report_bytes if name == LATENT_MAP else settings.max_artifact_bytes)
 
 
-def check_space(parts: Parts, announced: int | None) -> None:
-    """Weights must not fill the disk that the log of all studies needs."""
-    size = parts.settings.max_artifact_bytes if announced is None else announced
-    free, keep = shutil.disk_usage(parts.settings.home).free, parts.settings.keep_free_bytes
-    if free - size < keep:
-        raise TooLarge(
-            f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free, PARETOSCOPE_KEEP_FREE_BYTES: "
-            "delete studies, or set evaluation.checkpoints to false"
-        )
-
-
 def _check_map(draft: Draft) -> None:
     try:
         MapFile.model_validate_json(draft.content())
@@ -82,8 +69,7 @@ async def put_artifact(
     state = await run_in_threadpool(_state, parts, study_id, trial_id)
     if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
         raise _refusal(study_id, state)
-    check_space(parts, body.announced)
-    await run_in_threadpool(check_bytes, parts.tokens, parts.artifacts, study_id, body.announced or 0)
+    await run_in_threadpool(parts.room.for_file, study_id, body.announced)
     with parts.artifacts.draft(study_id, trial_id, name) as draft:
         async for chunk in body.chunks():
             await run_in_threadpool(draft.file.write, chunk)

@@ -1,4 +1,4 @@
-"""Saved states of cohorts under way: taken in from trial processes, handed out to those that go on from them."""
+"""Saved states of cohorts: taken in from trial processes, handed out to those that go on from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from service.contract.wire.answers.studies import StateAnswer
 from service.contract.wire.cohort_state import LONGEST_HEAD, CohortStates, head_of
 from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound
-from service.routes.artifacts import AS_IT_IS, BINARY, check_space
+from service.contract.wire.events import StudyState
+from service.routes.artifacts import AS_IT_IS, BINARY
 from service.routes.dependencies import Parts, PartsOf, StudyId
 from service.store.drafts import Draft
 from service.web.bodies import Body
@@ -29,7 +30,8 @@ def _body(request: Request, parts: PartsOf) -> Body:
 @router.get("/studies/{study_id}/state")
 def read_state(study_id: StudyId, parts: PartsOf) -> StateAnswer:
     """The state alone, which costs next to nothing: trial processes ask for it to hear of a pause."""
-    return StateAnswer(state=parts.store.study(study_id).state)
+    state = parts.store.study(study_id).state
+    return StateAnswer(state=state, leave=state is StudyState.PAUSED or parts.launcher.leaving.is_set())
 
 
 @router.get("/studies/{study_id}/cohorts")
@@ -38,7 +40,7 @@ def list_cohorts(study_id: StudyId, parts: PartsOf) -> CohortStates:
     with parts.views.read(study_id) as view:
         over = {trial_id for trial_id, trial in view.all_trials.items() if trial.state.is_over()}
     states = parts.states.of(study_id)
-    return CohortStates(cohorts=[state for state in states if not over.issuperset(state.members)])
+    return CohortStates(cohorts=[state for state in states if not over.issuperset(state.living)])
 
 
 @router.put(
@@ -50,7 +52,7 @@ def list_cohorts(study_id: StudyId, parts: PartsOf) -> CohortStates:
 async def put_state(study_id: StudyId, key: Key, body: Annotated[Body, Depends(_body)], parts: PartsOf) -> None:
     """What trial processes save every few minutes and on a pause: safetensors whose metadata name the members."""
     await run_in_threadpool(_check_open, parts, study_id)
-    check_space(parts, body.announced)
+    await run_in_threadpool(parts.room.for_state, study_id, key, body.announced)
     with parts.states.draft(study_id, key) as draft:
         async for chunk in body.chunks():
             await run_in_threadpool(draft.file.write, chunk)

@@ -28,6 +28,7 @@ from service.web.auth import caller_of
 from service.web.doorkeeper import Caller, Doorkeeper
 from service.web.gauges import Gauges
 from service.web.rates import Rate
+from service.web.room import Room
 from service.web.streams import Wake
 
 
@@ -49,6 +50,7 @@ class Parts:
         self.summaries = Summaries(self.store, self.views, study_summary, unreadable_summary, kept=self._kept(settings))
         self.artifacts = Artifacts(settings.home / "artifacts")
         self.states = States(settings.home / "states")
+        self.room = Room(settings, self.views, self.tokens, self.artifacts, self.states)
         self.estimates = Estimates(self.store, self.views)
         self.wake = Wake()
         self.launcher = Launcher(self.store, self.views, self.states, jobs, settings, Handover(self.tokens, settings))

@@ -18,6 +18,7 @@ from service.contract.wire.events import (
     Reports,
     StudyEvent,
     StudyFinished,
+    StudyState,
     TrialEvent,
     TrialFailed,
     TrialFinished,
@@ -103,8 +104,9 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
     if any(isinstance(event, StudyEvent) and event.leads_to.is_ended() for event in events):
         parts.launcher.wake()
         parts.summaries.of([study_id])  # kept from now on: no list folds it again
-    if any(isinstance(event, StudyFinished) for event in events):
-        parts.states.forget(study_id)
+    ends = any(isinstance(event, StudyFinished) for event in events)
+    if ends and parts.store.study(study_id).state is StudyState.FINISHED:  # not an earlier end, told once more
+        parts.states.drop_ended(study_id)
     elif any(isinstance(event, (TrialFinished, TrialFailed)) for event in events):
         _drop_states(parts, study_id)
     refusals = [RefusedEvent(uid=uid, reason=detail.message) for uid, detail in refused.items()]

@@ -131,6 +131,7 @@ def read_study(study_id: StudyId, parts: PartsOf) -> StudyWithFigures:
     if answer.state is StudyState.QUEUED:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer.queue_position = waiting.index(study_id) + 1 if study_id in waiting else None
+    answer.pausing = answer.state is StudyState.PAUSED and parts.launcher.is_leaving(study_id)
     return answer
 
 

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from service.contract.study.earlier import SPEC_VERSION, as_meant
 from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable, Unreadable
 from service.contract.wire.events import Event, StudyEvent, StudyQueued, StudyState, body_of, event_of
+from service.store import journal
 from service.store.database import Database
 from service.store.leading import Leadership
 from service.store.ledgers import Ledgers
@@ -76,7 +77,7 @@ class SqlStore:
             return self._create(study_id, spec, key)
 
     def _create(self, study_id: str, spec: Spec, key: str | None) -> tuple[StudyRow, bool]:
-        text = json.dumps(spec, ensure_ascii=False, sort_keys=True)
+        text, queued = json.dumps(spec, ensure_ascii=False, sort_keys=True), StudyQueued(uid="service:queued")
         with self._writing() as connection:
             if key is not None:
                 query = sql.select(studies).where(studies.c.idempotency_key == key)
@@ -89,9 +90,10 @@ class SqlStore:
             connection.execute(
                 studies.insert().values(state=StudyState.QUEUED.value, spec_version=SPEC_VERSION, **values)
             )
-            _insert(connection, study_id, [StudyQueued(uid="service:queued")])
+            _insert(connection, study_id, [queued])
             row = connection.execute(sql.select(studies).where(studies.c.id == study_id)).one()
             self._send(connection, study_id, StudyState.QUEUED.value)
+        journal.say(study_id, [queued])
         self._tell(study_id)
         return _row(row), True
 
@@ -151,6 +153,7 @@ class SqlStore:
                 self._send(connection, study_id, kept.ledger.state.value if kept.ledger.state is not state else "")
         self._ledgers.keep(study_id, kept._replace(seq=last))
         if accepted:
+            journal.say(study_id, accepted, job)
             self._tell(study_id)
         reasons = tuple(Refused(event.uid, refusal.reason) for event, refusal in refused)
         return Appended(len(accepted), len(checked) - len(fresh), reasons)

@@ -1,17 +1,36 @@
-"""Saved states of cohorts under way, as files: what is lost with them is time, never a result."""
+"""Saved states of cohorts, as files: what is lost with them is time, never a result."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from service.contract.wire.cohort_state import LONGEST_HEAD, CohortState, head_of
 from service.store.artifacts import remove
 from service.store.drafts import Draft, drafted
 
 log = logging.getLogger("paretoscope.states")
+
+
+class StateFile(NamedTuple):
+    """A state on disk."""
+
+    study: str
+    place: Path
+    size: int
+    saved_at: float
+
+    def head(self) -> CohortState | None:
+        """None where it cannot be read."""
+        try:
+            with self.place.open("rb") as file:
+                return head_of(file.read(8 + LONGEST_HEAD))
+        except (OSError, ValueError) as error:
+            log.warning("%s is passed over: %s", self.place, error)
+            return None
 
 
 class States:
@@ -31,26 +50,28 @@ class States:
 
     def of(self, study: str) -> list[CohortState]:
         """What is saved of a study; a file that cannot be read counts as none."""
-        states = []
-        for place in sorted((self._folder / study).glob("*.safetensors")):
-            try:
-                with place.open("rb") as file:
-                    states.append(head_of(file.read(8 + LONGEST_HEAD)))
-            except (OSError, ValueError) as error:
-                log.warning("%s is passed over: %s", place, error)
-        return states
+        files = sorted(self.files(study), key=lambda file: file.place)
+        return [state for state in (file.head() for file in files) if state is not None]
 
-    def drop_ended(self, study: str, over: Collection[str]) -> None:
-        """Those whose members are all over."""
-        if (self._folder / study).is_dir():
-            for state in self.of(study):
-                if all(trial in over for trial in state.members):
-                    self._place(study, state.key).unlink(missing_ok=True)
+    def files(self, study: str | None = None) -> list[StateFile]:
+        """Of a study, or of all; the oldest first."""
+        files = []
+        for place in self._folder.glob(f"{study or '*'}/*.safetensors"):
+            with suppress(FileNotFoundError):  # dropped in the meantime
+                stat = place.stat()
+                files.append(StateFile(place.parent.name, place, stat.st_size, stat.st_mtime_ns / 1e9))
+        return sorted(files, key=lambda file: (file.saved_at, file.place))
+
+    def drop_ended(self, study: str, over: Collection[str] | None = None) -> None:
+        """Those whose members are all over (none: all, as the study is), but for what the end of a training left."""
+        for state in self.of(study):
+            if not state.is_final and (over is None or all(trial in over for trial in state.members)):
+                self._place(study, state.key).unlink(missing_ok=True)
 
     def drop_with(self, study: str, trials: Collection[str]) -> None:
-        """Those that have one of these members: it is begun anew, and a state is of all its members."""
+        """Those in which one of these lives: it is begun anew, and a state is of all its members."""
         for state in self.of(study):
-            if not state.members.keys().isdisjoint(trials):
+            if not set(state.living).isdisjoint(trials):
                 self._place(study, state.key).unlink(missing_ok=True)
 
     def forget(self, study: str) -> None:

@@ -17,7 +17,9 @@ from service.contract.wire.events import (
     StudyExtended,
     StudyFailed,
     StudyFinished,
+    StudyInterrupted,
     StudyPaused,
+    StudyReconnected,
     StudyResumed,
     StudyRetried,
     StudyStarted,
@@ -61,6 +63,8 @@ class StudyView:
         self.lost_events = row.lost_events
         self.state = StudyState.QUEUED
         self.reason: str | None = None
+        self.interrupted: str | None = None  # why nobody trains it just now, though it runs
+        self.out_of_sight = False  # whether that is because Ray is away
         self.started_at: str | None = None
         self.ended_at: str | None = None
         self.job: str | None = None
@@ -68,11 +72,13 @@ class StudyView:
         self.fruitless = 0  # starts in a row after which nothing new was reported
         self.not_before: datetime | None = None  # when the next driver may be started; none: at once
         self.waiting = False  # whether it is to go on and no driver was started since
+        self.why_again = "resumed"  # what made it go on last
         self.seq = 0
         self.all_trials = {each.id: TrialView(each) for each in planned}
         self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
         self.arms = {each.id: each.arm for each in planned}
         self.ended: list[str] = []  # trials in the order in which they ended
+        self._left_running: list[TrialView] = []  # when Ray went out of sight
         self.alike = self.attacked_alike = True
         self.memo = Memo()
 
@@ -86,17 +92,27 @@ class StudyView:
 
     def _apply_to_study(self, event: StudyEvent, at: str) -> None:
         self.state = event.leads_to
-        self.reason = event.reason if isinstance(event, (StudyStarted, StudyFinished, StudyFailed)) else None
+        says_why = (StudyStarted, StudyFinished, StudyFailed, StudyInterrupted)
+        self.reason = event.reason if isinstance(event, says_why) else None
+        self.interrupted, self.out_of_sight = None, isinstance(event, StudyInterrupted)
         if isinstance(event, StudyStarted):
             self.started_at = self.started_at or at
+            self.interrupted = None if self.waiting else self.reason  # until a trial tells something
             self.job, self.attempt = event.job, self.attempt + 1
             self.fruitless += not event.excused
             self.waiting = False
             self._set_aside()
         elif isinstance(event, StudyPaused):
             self._set_aside()
+        elif isinstance(event, StudyInterrupted):
+            self.interrupted, self._left_running = event.reason, self._in(TrialState.RUNNING)
+            self._set_aside()
+        elif isinstance(event, StudyReconnected):
+            for trial in self._left_running:
+                trial.state = TrialState.RUNNING if trial.state is TrialState.PLANNED else trial.state
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
+            self.why_again = event.kind.removeprefix("study_")
             self._set_aside()
             self._plan_again(event, at)
         elif self.state.is_ended():
@@ -122,9 +138,11 @@ class StudyView:
             self._plan(as_meant(event.spec, event.version))
             for trial in event.trials:
                 self.all_trials[trial].go_on()
+            for trial in event.anew or ():
+                self.all_trials[trial].begin_longer()
         else:
             return
-        self.ended = [trial for trial in self.ended if trial not in event.trials]
+        self.ended = [trial for trial in self.ended if self.all_trials[trial].state.is_over()]
 
     def _plan(self, spec: Spec) -> None:
         """From now on it is this study; trials that it had before keep what they told."""
@@ -146,10 +164,16 @@ class StudyView:
         if self.state is not StudyState.PAUSED:
             trial.state = TrialState.RUNNING
 
+    def _somebody_trains(self) -> None:
+        if self.out_of_sight:
+            self.reason = None
+        self.interrupted, self.out_of_sight = None, False
+
     def _apply_to_trial(self, event: TrialEvent, at: str) -> None:
         if event.trial not in self.all_trials:
             raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {event.trial!r}")
         trial = self.all_trials[event.trial]
+        self._somebody_trains()
         if isinstance(event, Report):
             trial.keep_log(event.log)
             self.fruitless = 0

@@ -25,6 +25,7 @@ class Overlay:
         self.spec = first.spec
         self.created_at, self.started_at, self.ended_at = first.created_at, first.started_at, first.ended_at
         self.reason: str | None = None
+        self.interrupted: str | None = None
         self.lost_events = sum(view.lost_events for view in views)
         ended = all(view.state.is_ended() for view in views)
         self.state = StudyState.FINISHED if ended else StudyState.RUNNING

@@ -55,6 +55,8 @@ def progress(view: View, arm: str | None = None) -> float:
 
 
 def eta_seconds(view: View) -> float | None:
+    if view.interrupted:  # nothing goes on as it did
+        return None
     return time_left(view.state, view.started_at, progress(view), datetime.now(UTC))
 
 

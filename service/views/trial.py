@@ -85,10 +85,19 @@ class TrialView:
             self.log = [*self.log, *lines][-LOG_LINES:]
 
     def begin_anew(self) -> None:
+        """Once more after it had failed."""
+        self._forget()
+        self.retries += 1
+
+    def begin_longer(self) -> None:
+        """It has more epochs to go, and its training is another one with them."""
+        self._forget()
+        self.extensions += 1
+
+    def _forget(self) -> None:
         """As if it had never been trained; its log stays."""
         self.state, self.reason, self.started_at, self.ended_at = TrialState.PLANNED, None, None, None
         self.metrics, self.reports, self.curves = {}, [], {}
-        self.retries += 1
 
     def go_on(self) -> None:
         """It has more epochs to go."""

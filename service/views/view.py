@@ -40,6 +40,7 @@ class View(Protocol):
     metrics: list[str]  # whatever some trial reports
     state: StudyState
     reason: str | None
+    interrupted: str | None  # why nobody trains it just now, though it runs
     created_at: str
     started_at: str | None
     ended_at: str | None

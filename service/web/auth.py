@@ -5,7 +5,9 @@ from __future__ import annotations
 from fastapi import Request
 from fastapi.responses import Response
 
-from service.contract.wire.errors import Forbidden
+from paretoscope import __version__
+from service.contract.wire.errors import Forbidden, OtherVersion
+from service.contract.wire.versions import VERSION, disagreement
 from service.web.doorkeeper import Caller, Doorkeeper
 from service.web.scopes import scope_of
 
@@ -28,12 +30,24 @@ def authorize(request: Request) -> None:
     keeper: Doorkeeper = request.app.state.parts.doorkeeper
     caller = keeper.admit(given_token(request), address_of(request))
     request.state.caller = caller
+    _check_version(request)
     scope = scope_of(request.scope["route"])
     if scope not in caller.scopes:
         own = ", ".join(sorted(caller.scopes))
         raise Forbidden(f"this needs a token with the scope {scope!r}; this one has: {own}")
     if caller.study is not None:
         _check_study(request, caller.study)
+
+
+def _check_version(request: Request) -> None:
+    """Of whoever says one: curl and generated clients do not, and are answered."""
+    said = request.headers.get(VERSION)
+    refused = None if said is None else disagreement(__version__, said)
+    if refused is None:
+        return
+    if refused.sender == "driver":
+        request.app.state.parts.launcher.driver_was_refused(str(request.path_params.get("study_id")), refused.words)
+    raise OtherVersion(refused.words)
 
 
 def caller_of(request: Request) -> Caller:

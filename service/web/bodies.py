@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from service.contract.wire.errors import InvalidInput, TooLarge, TooSlow, UnsupportedType
 from service.contract.wording.numbers import setting
+from service.settings import Settings
 from service.web.errors import refusal
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,16 +44,26 @@ class Body:
         raise UnsupportedType(f"the body must be {wanted}, got {self._type[:80]!r}")
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        size = 0
-        seconds: float = self._request.app.state.parts.settings.body_seconds
+        """One by one; a pause and the whole are bounded, or a byte now and then would hold a connection for days."""
+        size, waited = 0, 0.0  # seconds that the client let us wait; what we take to write is not its fault
+        settings: Settings = self._request.app.state.parts.settings
+        longest, rate = settings.body_seconds, settings.body_bytes_per_second
         pieces = aiter(self._request.stream())
         try:
-            while (chunk := await asyncio.wait_for(anext(pieces, None), seconds)) is not None:
+            while True:
+                left = longest + size / rate - waited
+                begun = time.monotonic()
+                chunk = await asyncio.wait_for(anext(pieces, None), min(longest, left))
+                if chunk is None:
+                    return
+                waited += time.monotonic() - begun
                 size += len(chunk)
                 self._check(size)
                 yield chunk
         except TimeoutError:
-            raise TooSlow(f"nothing of the body arrived for {setting(seconds)} s") from None
+            if left < longest:
+                raise TooSlow(f"the body arrived slower than {rate:,} bytes a second") from None
+            raise TooSlow(f"nothing of the body arrived for {setting(longest)} s") from None
         except ClientDisconnect:
             raise InvalidInput("the upload was interrupted") from None
 

@@ -1,7 +1,7 @@
 """Connections that cost a stranger nothing and us something: too many of them, and those that never finish a request.
 
-A header has to arrive within seconds, and there is a limit of connections, so that half-sent requests cannot use up all
-that the process may have open.
+A header has to arrive within seconds, and so has what is left of a request that was answered already; and there is a
+limit of connections, so that half-sent requests cannot use up all that the process may have open.
 """
 
 from __future__ import annotations
@@ -12,11 +12,26 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from service.contract.wire.errors import Unavailable
+from service.contract.wire.errors import ErrorBody, ParetoscopeError, TooSlow, Unavailable
+from service.contract.wording.numbers import setting
 from service.web.errors import written
 
-BUSY = written(Unavailable("too many connections are open: try again in a moment").public())
-LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+def _answer(status: str, body: ErrorBody, *more: str) -> bytes:
+    """A whole answer that ends its connection."""
+    content = written(body)
+    head = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(content)}", *more]
+    return "\r\n".join([*head, "Connection: close", "\r\n"]).encode() + content
+
+
+def _refusal(status: str, error: ParetoscopeError, *more: str) -> bytes:
+    return _answer(status, error.public(), *more)
+
+
+BUSY = _refusal(
+    "503 Service Unavailable", Unavailable("too many connections are open: try again in a moment"), "Retry-After: 5"
+)
+NO_HTTP = _answer("400 Bad Request", ErrorBody(code="invalid_input", message="this is no HTTP request", details=[]))
 
 
 class Connection(H11Protocol):
@@ -29,19 +44,30 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > self.most:
-            head = f"HTTP/1.1 503 Service Unavailable\r\nContent-Length: {len(BUSY)}\r\nConnection: close\r\n"
-            transport.write(f"{head}Content-Type: application/json\r\nRetry-After: 5\r\n\r\n".encode() + BUSY)
+            transport.write(BUSY)
             transport.close()
             return
         self._await_header()
 
     def data_received(self, data: bytes) -> None:
+        was_unread = self._is_unread()
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:  # a new header has begun, or none is there yet
+            if was_unread:
+                self._stop_waiting()
             if self._late is None and self.conn.our_state is h11.IDLE:
                 self._await_header()
-        else:
+        elif self.conn.our_state is not h11.DONE:
             self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_unread() and self._late is None:
+            self._late = self.loop.call_later(self.header_seconds, self._close_unread)
+
+    def send_400_response(self, msg: str) -> None:
+        self.transport.write(NO_HTTP)
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -58,8 +84,19 @@ class Connection(H11Protocol):
     def _close_late(self) -> None:
         self._late = None
         if not self.transport.is_closing() and self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE:
-            self.transport.write(LATE)
+            late = TooSlow(f"the header did not arrive within {setting(self.header_seconds)} s")
+            self.transport.write(_refusal("408 Request Timeout", late))
             self.transport.close()
+
+    def _close_unread(self) -> None:
+        """Whoever goes on sending what nobody reads."""
+        self._late = None
+        if self._is_unread():
+            self.transport.close()
+
+    def _is_unread(self) -> bool:
+        """Whether the answer is complete and the request is not."""
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
 
 def limited(most: int, header_seconds: float) -> type[Connection]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from paretoscope import __version__
 from service.contract.wire.answers.health import INSTANCE
 from service.contract.wire.errors import Forbidden
+from service.contract.wire.versions import VERSION
 from service.settings import Settings
 from service.web.audit import Audit
 from service.web.doorkeeper import Caller
@@ -48,7 +50,7 @@ class Gate:
                 if scope["method"] in WRITES:
                     _write_down(parts.audit, scope, message["status"])
                 headers = MutableHeaders(scope=message)
-                headers[INSTANCE] = parts.instance
+                headers[INSTANCE], headers[VERSION] = parts.instance, __version__
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)

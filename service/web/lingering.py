@@ -12,8 +12,11 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.contract.wire.errors import TooSlow
+
 MOST_BYTES = 64_000_000
 LONGEST_SECONDS = 10.0
+SHORT_SECONDS = 1.0  # for one that has had its time already
 
 
 class Lingering:
@@ -26,7 +29,7 @@ class Lingering:
         if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        is_read, refused = False, False
+        is_read, status = False, 200
 
         async def reading() -> Message:
             nonlocal is_read
@@ -35,12 +38,13 @@ class Lingering:
             return message
 
         async def sending(message: Message) -> None:
-            nonlocal refused
+            nonlocal status
             if message["type"] == "http.response.start":
-                refused = message["status"] >= 400
-            elif refused and not is_read and not message.get("more_body", False):
+                status = message["status"]
+            elif status >= 400 and not is_read and not message.get("more_body", False):
                 await send({**message, "more_body": True})
-                await _drain(reading, lambda: is_read)
+                seconds = SHORT_SECONDS if status == TooSlow.status else LONGEST_SECONDS
+                await _drain(reading, lambda: is_read, seconds)
                 message = {"type": "http.response.body", "body": b"", "more_body": False}
             await send(message)
 
@@ -53,10 +57,10 @@ def _has_body(headers: Headers) -> bool:
     return announced and "expect" not in headers
 
 
-async def _drain(receive: Receive, is_read: Callable[[], bool]) -> None:
+async def _drain(receive: Receive, is_read: Callable[[], bool], seconds: float) -> None:
     left = MOST_BYTES
     try:
-        async with asyncio.timeout(LONGEST_SECONDS):
+        async with asyncio.timeout(seconds):
             while not is_read() and left > 0:
                 left -= len((await receive()).get("body", b""))
     except TimeoutError:

@@ -31,6 +31,7 @@ from service.contract.wire.errors import (
     UnsupportedType,
 )
 from service.contract.wire.events import Reports
+from service.contract.wire.log_lines import about
 from service.contract.wire.tokens import NewToken
 from service.web.gauges import ROUTED
 from service.web.policies import POLICY, of_docs
@@ -91,7 +92,9 @@ class Route(APIRoute):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope.get(ROUTED, []).append(self.path)
-        await super().handle(scope, receive, send)
+        ids = scope.get("path_params", {})
+        with about(study=ids.get("study_id"), trial=ids.get("trial_id")):
+            await super().handle(scope, receive, send)
 
     def _taken(self) -> Fragment:
         """What its body may be, by content type."""

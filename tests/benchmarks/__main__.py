@@ -80,6 +80,11 @@ def grids(sizes: Sequence[int]) -> list[Row]:
     return rows
 
 
+def _stored(studies: int) -> list[Row]:
+    with short_home() as home:
+        return lists(studies, home, {})
+
+
 def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
     if group == "steps":
         return steps()
@@ -87,7 +92,7 @@ def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
         return cohorts()
     sizes = sizes or SIZES[group]
     if group == "store":
-        return [row for studies in sizes for row in lists(studies)]
+        return [row for studies in sizes for row in _stored(studies)]
     if group == "grid":
         return grids(sizes)
     rows_of = {"dashboard": fronts, "curves": curves, "log": folds}[group]

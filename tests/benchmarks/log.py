@@ -47,7 +47,7 @@ def _fold(store: SqlStore, study: str) -> int:
         return view.seq
 
 
-def _spent(pid: int) -> float:
+def spent(pid: int) -> float:
     """CPU seconds of a process so far, of all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # utime, stime
@@ -63,9 +63,9 @@ def _restart(home: Path, study: str) -> Restart:
     begun = time.perf_counter()
     with service_alone(home) as service:
         service.get(f"/api/studies/{study}").raise_for_status()
-        wall, answered = time.perf_counter() - begun, _spent(service.process.pid)
+        wall, answered = time.perf_counter() - begun, spent(service.process.pid)
         service.get(f"/api/studies/{study}/front").raise_for_status()
-        return Restart(wall, answered, _spent(service.process.pid))
+        return Restart(wall, answered, spent(service.process.pid))
 
 
 def folds(trials: int) -> list[Row]:

@@ -156,6 +156,9 @@ def test_an_open_trial_has_all_its_points_ringed_and_told(
     rows = drawer.get_by_role("region", name="Points of this trial").locator("tbody tr")
     expect(rows).to_have_count(9)
     expect(rows.nth(6)).to_have_text(re.compile(r"^0\.1\D*1\.97"))
+    placed = drawer.get_by_role("region", name="Points against the front").locator("tbody tr")
+    expect(placed).to_have_count(9)
+    expect(placed.nth(4).locator("td").nth(3)).to_have_text("0.01")
     for heading in ("Learning curve", "Last report"):
         expect(drawer.get_by_role("heading", name=f"{heading}, at the middle of its range")).to_be_visible()
     rings = """([name, count]) => {

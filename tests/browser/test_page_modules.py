@@ -200,6 +200,38 @@ def test_the_open_trial_explains_its_lights_and_lists_no_calibration(stage: Page
     assert words == [f"◐I(X;Z) [bits]: {LIT['words']}."]
 
 
+READ = {"told": -0.036, "step": -0.036, "line": -0.05}
+PLACED: dict[str, Any] = {
+    **{"where": None, "dominated": True, "beyond": False, "distance": READ},
+    "matched": {"i_zy_bits": {"told": 0.0, "step": 0.2, "line": -0.3}},
+    "amounts_to": {"weighting.beta": 0.0488},
+}
+AWAY = {**PLACED, "dominated": False, "beyond": True, "distance": None, "matched": {}, "amounts_to": {}}
+
+
+def test_the_open_trial_says_where_it_lies_against_the_front_of_its_seed(stage: Page) -> None:
+    script = """const { placeOf } = await load("pages/trial-place");
+      return argument.map(([points, own]) => {
+        page.replaceChildren(...placeOf(points && { baseline: "manual β", points }, metrics, own ?? objectives));
+        return [...page.querySelectorAll("h3, dt, dd, tr")].map((each) => each.textContent);
+      });"""
+    many = [{**PLACED, "where": {"beta": 0.01}}, {**AWAY, "where": {"beta": 0.1}}]
+    three = [*OBJECTIVES, {"metric": "accuracy", "goal": "maximize"}]
+    only = [{**AWAY, "beyond": None}]
+    single, away, curve, few, none = scene(stage, script, [[[PLACED]], [[AWAY]], [many], [only, three], [None]])
+    assert single == [
+        "Against the front of manual β, same seed",
+        *("distance to it, of the objectives’ ranges", "−0.0360 (−0.0360, −0.0500)"),
+        *("I(Z;Y) [bits] at the same I(X;Z)", "0 (+0.200, −0.300)"),
+        *("I(X;Z) [bits] at the same I(Z;Y)", "–"),
+        *("amounts to", "β ≈ 0.0488", "dominated by it", "yes"),
+    ]
+    assert away[2] == away[8] == "beyond its reach"
+    assert curve[1] == "βDistanceGap in I(Z;Y) [bits]Gap in I(X;Z) [bits]Amounts toDominated"
+    assert curve[2:] == ["0.01−0.03600–0.0488yes", "0.1beyond–––no"]
+    assert few[1:] == ["dominated by it", "no"] and none == []
+
+
 def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
     comparison: dict[str, Any] = {
         "seeds": 3,
@@ -317,6 +349,39 @@ def test_a_study_can_be_cancelled_until_it_has_ended_and_then_deleted(stage: Pag
     assert [each[5] for each in seen][:3] == [f"{s} · n – Paretoscope" for s in ("queued", "3/6", "cancelled")]
     assert [each[6] for each in seen][:3] == ["1 failed", "2 running · 1 failed", "1 failed"]
     assert (reason, later) == ("It broke", "")
+
+
+def test_an_interrupted_study_says_why_in_its_head_and_that_it_goes_on(stage: Page) -> None:
+    script = """const { StudyHead } = await load("pages/study-head");
+      const counts = { planned: 6, running: 0, finished: 3, failed: 0, stopped: 0, collapsed: 0 };
+      const at = { started_at: null, ended_at: null, eta_seconds: null, queue_position: null, progress: 0.5 };
+      const base = { ...study, ...at, counts, reason: null, interrupted: null, state: "running" };
+      const head = new StudyHead(base);
+      const announce = document.getElementById("announce");
+      const seen = () => [head.state.textContent, head.state.dataset.state, head.bar.dataset.state,
+        head.reason.textContent, head.reason.dataset.state, announce.textContent, document.title];
+      head.show({ ...base, interrupted: "ray is away" });
+      const away = seen();
+      head.show(base);
+      return [away, seen()];"""
+    away, back = scene(stage, script)
+    words = [
+        "interrupted 3/6",
+        "interrupted",
+        "interrupted",
+        "Ray is away. The study goes on by itself.",
+        "interrupted",
+    ]
+    assert away == [*words, "The study is interrupted 3/6.", "interrupted · n – Paretoscope"]
+    assert back == [
+        "running 3/6",
+        "running",
+        "running",
+        "",
+        "running",
+        "The study is running 3/6.",
+        "3/6 · n – Paretoscope",
+    ]
 
 
 def test_a_demo_that_could_not_begin_can_be_tried_again(stage: Page) -> None:
@@ -562,6 +627,8 @@ def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -
       const empty = table.neighbour(1);
       await table.refresh();
       const steps = [table.neighbour(1)];
+      table.select("t1");
+      steps.push(table.neighbour(1), table.neighbour(-1));
       table.select("t2");
       steps.push(table.neighbour(1), table.neighbour(-1));
       table.select("t3");
@@ -587,7 +654,7 @@ def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -
       const now = [stage.asked.at(-1).path, table.count.textContent];
       return [empty, steps, marked, picked, asks - before, sent, cut, label, ...now];"""
     empty, steps, marked, picked, asks, sent, cut, label, path, count = scene(stage, script, TRIAL)
-    assert (empty, steps) == (None, ["t1", "t3", "t1", None, "t1"])
+    assert (empty, steps) == (None, ["t1", "t2", None, "t3", "t1", None, "t1"])
     assert marked == [None, "true", None] and picked == ["t1"]
     assert (asks, sent) == (2, 300) and cut == ["of the first 300 selected: first 3 of 5 trials", False]
     assert (label, path, count) == (True, "/api/studies/s/trials?limit=100", "first 3 of 5 trials")

@@ -57,6 +57,41 @@ def on_list(page: Page, search: str, script: str, argument: Any) -> Any:
     return play(page, f"async (stage, argument) => {{ {LIST} {start} {script} }}", argument)
 
 
+@pytest.mark.parametrize(
+    ("column", "rising"),
+    [
+        ("study", "cab"),  # a capital is no lesser letter
+        ("state", "abc"),
+        ("progress", "bca"),
+        ("trials", "cba"),
+        ("failed", "bac"),
+        ("arms", "acb"),
+        ("hypervolume", "cab"),  # the last of the line, as it is shown; none is the least
+        ("created", "bca"),
+        ("select", "abc"),  # nothing to go by: as they came
+    ],
+)
+def test_studies_are_sorted_by_what_their_column_shows(stage: Page, column: str, rising: str) -> None:
+    def counts(planned: int, failed: int) -> dict[str, int]:
+        return {**COUNTS, "planned": planned, "failed": failed}
+
+    studies = [
+        study("a", progress=0.9, counts=counts(9, 1), spark=[8, 9, 20], created_at="2026-03-01T00:00:00Z"),
+        study("b", progress=0.1, counts=counts(5, 0), spark=[7, 30], created_at="2026-01-01T00:00:00Z"),
+        study("c", progress=0.5, counts=counts(1, 3), spark=[None], created_at="2026-02-01T00:00:00Z"),
+    ]
+    named = zip(studies, ("b", "C", "a"), ("failed", "queued", "running"), (1, 3, 2), strict=True)
+    for own, name, state, arms in named:
+        own |= {"name": name, "state": state, "arms": own["arms"] * arms}
+    script = """const { sorted } = await load("pages/list-rows");
+      const order = (sort) => sorted(argument.studies, sort).map(({ id }) => id).join("");
+      return [order(argument.column), order(`-${argument.column}`), argument.studies.map(({ id }) => id).join("")];"""
+    up, down, untouched = play(
+        stage, f"async (stage, argument) => {{ {script} }}", {"studies": studies, "column": column}
+    )
+    assert (up, down, untouched) == (rising, rising if column == "select" else rising[::-1], "abc")
+
+
 def test_the_list_is_asked_for_every_two_seconds_while_someone_looks(stage: Page) -> None:
     script = """list(argument);
       await showList(page);

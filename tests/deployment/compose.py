@@ -81,15 +81,22 @@ class Started(NamedTuple):
             assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.log()}"
             assert time.monotonic() < end, f"{self.name} was not healthy after {seconds:g} s:\n{self.log()}"
 
+    def kill(self) -> None:
+        """As a machine dies: all its processes at once, by their ids."""
+        for process in processes_of(self.home / "nobody", self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+        self.process.wait(timeout=STOP_SECONDS)
+
     def log(self) -> str:
         text = (self.home / f"{self.name}.log").read_text(errors="replace")
         return "\n".join(text.splitlines()[-40:])
 
 
-def start(service: dict[str, Any], moved: Moved, home: Path, **extra: str) -> Started:
+def start(service: dict[str, Any], moved: Moved, home: Path, *added: str, **extra: str) -> Started:
     """The service's own command and environment. Added is only what containers have apart and processes share."""
     name = moved.name
-    command = [moved(word) for word in service["command"]]
+    command = [*(moved(word) for word in service["command"]), *added]
     if command[:2] == ["ray", "start"]:
         command += [f"--node-ip-address={ADDRESSES[name]}", f"--temp-dir={home / name}"]
         if cpus := service.get("cpus"):

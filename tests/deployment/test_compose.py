@@ -12,6 +12,7 @@ import httpx
 import jsonschema
 import pytest
 
+from frontends.client import Client, Study
 from service.settings import Settings
 from tests.deployment.compose import (
     ADDRESSES,
@@ -37,6 +38,8 @@ VARIABLES = {
 }
 
 HEALTHY_SECONDS = 90.0  # as in the file; a machine that is not busy needs ten
+SECONDS = 400.0  # of a study on a machine that is very busy; else some twenty
+patient = pytest.mark.timeout(900)
 
 TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 DURATION = {"type": "string", "pattern": r"^\d+(ms|s|m)$"}
@@ -211,13 +214,14 @@ def deployment(postgres: Server) -> Iterator[dict[str, Started]]:
     services = interpolate(load()["services"], VARIABLES)
     ports = {port: free_port() for port in ("6379", "8265", "10001", "8000")}
     with postgres.database() as url, short_home() as home, ended_afterwards(home) as running:
-        services["service"]["environment"]["PARETOSCOPE_DATABASE_URL"] = url
+        services["service"]["environment"] |= {"PARETOSCOPE_DATABASE_URL": url, "PARETOSCOPE_SAVE_SECONDS": "0.5"}
         for wave in (["ray-head"], ["ray-worker", "service"]):
             healthy = {started.name for started in running}
             for name in wave:
                 assert set(services[name].get("depends_on", {})) - {"postgres"} == healthy
                 moved = Moved(name, {**ports, "52365": free_port()}, {"/var/lib/paretoscope": home})
-                running.append(start(services[name], moved, home, DASHBOARD_METRIC_PORT=str(free_port())))
+                added = ["--num-gpus=1"] if name == "ray-worker" else []  # which Ray finds where there are any
+                running.append(start(services[name], moved, home, *added, DASHBOARD_METRIC_PORT=str(free_port())))
             for started in running:
                 started.wait_until_healthy(HEALTHY_SECONDS)
         yield {started.name: started for started in running}
@@ -227,23 +231,75 @@ def _address(deployment: dict[str, Started], name: str) -> str:
     return deployment["service"].environment[name]
 
 
-def test_a_study_is_trained_on_both_nodes(deployment: dict[str, Started], spec: dict[str, Any]) -> None:
-    # Three cohorts, each longer than it takes the slower node to start its worker, so that both get one.
-    spec |= {"resources": {"cpus": 1, "concurrency": 2, "cohort": 2}, "evaluation": {"every": 200}}
-    spec["training"] = {**spec["training"], "epochs": 1500}
-    headers = {"Authorization": f"Bearer {VARIABLES['PARETOSCOPE_TOKEN']}"}
-    url = _address(deployment, "PARETOSCOPE_URL")
-    with httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as client:
-        answer = client.post("/api/studies", json=spec)
-        assert answer.is_success, answer.text
-        path = f"/api/studies/{answer.json()['id']}"
-        until(lambda: client.get(path).json()["state"] not in ("queued", "running"), "the study ends", 200)
-        assert client.get(path).json()["state"] == "finished"
-        trials = client.get(f"{path}/trials").json()["trials"]
-    assert {trial["state"] for trial in trials} == {"finished"}
-    assert {trial["host"] for trial in trials} == {
-        f"{platform.node()}/{ADDRESSES[name]}" for name in ("ray-head", "ray-worker")
+@pytest.fixture
+def client(deployment: dict[str, Started]) -> Iterator[Client]:
+    with Client(_address(deployment, "PARETOSCOPE_URL"), VARIABLES["PARETOSCOPE_TOKEN"]) as client:
+        yield client
+
+
+def _host(name: str) -> str:
+    return f"{platform.node()}/{ADDRESSES[name]}"
+
+
+def _study(client: Client, epochs: int, arm: dict[str, Any], **resources: float) -> Study:
+    spec = {
+        "name": "on a cluster",
+        "model": {"name": "mlp", "widths": [16], "latent": 4},
+        "training": {"epochs": epochs, "batch_size": 256},
+        "evaluation": {"every": 200},
+        "arms": [{"name": "β", **arm}],
+        "resources": resources,
     }
+    return client.submit(spec)
+
+
+def _finished(study: Study) -> list[dict[str, Any]]:
+    """Its trials when it has ended, each with its weights."""
+    study.wait(timeout=SECONDS)
+    trials = [study.trial(trial["id"]) for trial in study.trials()]
+    assert {trial["state"] for trial in trials} == {"finished"}
+    assert all(len(study.checkpoint(trial["id"])) == trial["artifacts"]["checkpoint"] > 1000 for trial in trials)
+    return trials
+
+
+@patient
+def test_a_gpu_is_shared_by_as_many_trials_as_its_fractions_allow(client: Client) -> None:
+    """Its one CPU has room for four of them, and the other node for four more."""
+    arm = {"weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.01, 0.1, 1.0]}}}
+    study = _study(client, 200, arm, cpus=0.25, gpus=0.5, cohort=1)
+    trials = _finished(study)
+    assert len(trials) == 4 and {trial["host"] for trial in trials} == {_host("ray-worker")}, "the head has no GPU"
+    at_once = [
+        sum(other["started_at"] <= trial["started_at"] < other["ended_at"] for other in trials) for trial in trials
+    ]
+    assert max(at_once) == 2, "halves of one GPU"
+    assert all("GPU of Ray: 0" in "\n".join(trial["log"]) for trial in trials)
+
+
+@patient
+def test_both_nodes_save_and_when_one_dies_the_other_goes_on_with_its_states(
+    deployment: dict[str, Started], client: Client
+) -> None:
+    """One cohort on each node's one CPU; then all that is left fits on the head alone."""
+    arm = {"weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.1]}}}
+    study = _study(client, 1500, arm | {"training": {"learning_rate": {"grid": [0.003, 0.03]}}}, cpus=1, cohort=2)
+    saved: dict[str, int] = {}  # the last epoch that was saved, by trial
+
+    def both_have_saved() -> bool:
+        hosts = {trial["id"]: trial["host"] for trial in study.trials()}
+        for cohort in client.request("GET", f"/api/studies/{study.id}/cohorts")["cohorts"]:
+            saved.update(dict.fromkeys(cohort["members"], cohort["epoch"]))
+        return {hosts[trial] for trial in saved} == {_host("ray-head"), _host("ray-worker")}
+
+    until(both_have_saved, "a state from each node", SECONDS)
+    there = [trial["id"] for trial in study.trials() if trial["host"] == _host("ray-worker")]
+    deployment["ray-worker"].kill()
+    assert len(there) == 2 and not study.trial(there[0])["ended_at"], "in the middle of its training"
+    trials = _finished(study)
+    assert {trial["host"] for trial in trials} == {_host("ray-head")}
+    assert {len(trial["reports"]) for trial in trials} == {1500}, "every epoch once"
+    again = {event["trial"]: event["epoch"] for event in study.events() if event.get("epoch")}
+    assert set(again) == set(there) and all(again[trial] >= saved[trial] for trial in there), "from its saved state"
 
 
 @pytest.mark.parametrize(

@@ -83,15 +83,18 @@ def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
     study = client.submit(SPEC)
     until(lambda: study.read()["progress"] > 0.1, "some reports", 150)
     assert study.pause()["state"] == "paused"
+    assert study.read()["pausing"] is True
     until(lambda: not driver_of(home, study), "the driver leaves", 150)
     epoch = saved_after(client, study)
     reported = {trial["id"]: trial["metrics"]["epoch"] for trial in study.trials()}
     assert 0 < epoch < EPOCHS and set(reported.values()) == {epoch}, "nothing will be trained twice"
     assert study.read()["state"] == "paused" and study.read()["counts"]["running"] == 0
+    until(lambda: "pausing" not in study.read(), "the study is at rest", 60)
     study.resume()
     ended_as_if_nothing_had_happened(study, undisturbed)
     assert goes_on_after(study) == [epoch] * 4
-    assert saved_after(client, study) == 0 and not list((home.home / "states" / study.id).glob("*"))
+    assert saved_after(client, study) == 0, "nobody is left to go on"
+    assert len(list((home.home / "states" / study.id).glob("*"))) == 1, "the end of the training, for more epochs"
 
 
 @pytest.mark.parametrize("victim", ["driver", "trial"])

@@ -169,10 +169,13 @@ def test_a_killed_driver_is_started_again_and_nothing_is_lost(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
     study = client.submit(long(spec, epochs=200))
-    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
     for pid in driver_of(cluster, study):
         os.kill(pid, signal.SIGKILL)
+    until(lambda: str(study.read()["interrupted"]).startswith("started again: its driver ended"), "it says so", 120)
+    assert study.read()["state"] == "running"
     study.wait(timeout=180)
+    assert study.read()["interrupted"] is None
     events = list(study.events())
     assert [event["kind"] for event in events].count("study_started") == 2
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
@@ -186,7 +189,7 @@ def test_a_killed_service_comes_back_and_the_study_goes_on(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
     study = client.submit(long(spec, epochs=200))
-    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
     killed = service_pid(cluster)
     os.kill(killed, signal.SIGKILL)
     study.wait(timeout=180)
@@ -200,11 +203,14 @@ def test_a_ray_that_dies_is_brought_back_and_the_study_goes_on(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
     study = client.submit(long(spec, epochs=200))
-    until(lambda: study.read()["progress"] > 0.05, "some reports")
+    until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
     kept, begun = service_pid(cluster), study.read()["counts"]
     [control] = [pid for pid, title in processes_below(cluster.process.pid).items() if "gcs_server " in title[:200]]
     os.kill(control, signal.SIGKILL)
+    away = until(lambda: study.read()["interrupted"], "it says that it is interrupted", 120)
+    assert study.read()["state"] == "running" and "Ray" in away
     study.wait(timeout=180)
+    assert study.read()["interrupted"] is None
     assert service_pid(cluster) == kept, "the service was there all the time"
     assert study.read()["counts"]["finished"] == begun["planned"] == 6
     for trial in study.trials():

@@ -52,8 +52,8 @@ def said(asked: str, of: Finding = FIVE) -> str:
         ("difference(i_xz_bits; MIB; manual β; weighting.beta = 0.1)", "+2.00 ± 0.00"),
         ("best difference(accuracy; MIB; manual β)", "−0.150 ± 0.000"),
         ("ratio(i_zy_bits; manual β; MIB; weighting.beta = 0.01)", "1.33 (1.32 to 1.34)"),
-        ("count(manual β; accuracy > 0.6)", "10 of 15"),
-        ("count(manual β; accuracy > 0.6; weighting.beta = 0.01)", "5 of 5"),
+        ("count(manual β; accuracy > 0.6)", "10 of 15 (28 to 91 %)"),
+        ("count(manual β; accuracy > 0.6; weighting.beta = 0.01)", "5 of 5 (57 to 100 %)"),
         ("count(manual β; accuracy > 0.6; seed < 2)", "4 of 6"),
         ("share(manual β; accuracy > 0.6)", "67 %"),
         ("widest gap(i_xz_bits; 0; 20; manual β)", "7.75 ± 0.25"),
@@ -153,9 +153,18 @@ def test_a_table_by_arm_says_the_seeds_once() -> None:
     assert "| arm (two seeds, both values, no interval) |" in table(TWO, view_of(TWO), "by arm | hypervolume")
 
 
-def test_a_table_of_counts_promises_no_intervals() -> None:
+def test_a_table_promises_the_intervals_that_it_has() -> None:
     lines = table(FIVE, view_of(FIVE), "by arm | trials | count(accuracy > 0.6) as many").splitlines()
+    assert lines[0] == "| arm (95 % Wilson interval over 5 seeds) | trials | many |"
+    assert lines[2] == "| manual β | 15 | 10 of 15 (28 to 91 %) |"
+    lines = table(FIVE, view_of(FIVE), "by arm | trials | share(accuracy > 0.6) as many").splitlines()
     assert lines[0] == "| arm (over 5 seeds) | trials | many |"
+
+
+def test_trials_of_one_seed_are_no_more_evidence_than_the_seed() -> None:
+    """Three βs of five seeds, none of them above: as wide as one trial of each."""
+    assert said("count(manual β; accuracy > 9)") == "0 of 15 (0 to 43 %)"
+    assert said("count(MIB; accuracy > 9)") == "0 of 5 (0 to 43 %)"
 
 
 def test_where_seeds_differ_every_cell_says_its_own() -> None:

@@ -94,6 +94,7 @@ def test_harmless_numbers_are_let_be(text: str) -> None:
         ("8 % of studies, 5 s, 2 bits, 3 times, 10 seeds", ["8", "5", "2", "3", "10"]),
         ("| VIB | 48.7 | 7 to 8.2 |", ["48.7", "8.2"]),
         ("on the rest it misses ± 3", ["3"]),
+        ("imports take 4–5 s, a restart 2 min, 3 MB; a hundred times slower", ["5", "2", "3", "hundred times"]),
         ("<!--tested: tests/a.py-->0.03 bit<!--/-->, here 0.04 bit", ["0.04"]),
     ],
 )
@@ -107,6 +108,8 @@ def test_on_a_page_of_methods_what_looks_measured_is_seen(text: str, numbers: li
         "w = (1, …, 1)/2 on [0, 1], steps 2/(t+2), 16 members, 1,797 images",
         "clip((info − r)/r, ±0.2) and 0.1·N(0, 1), within `0.05` bit, below `2` %",
         "with three seeds or more, eq. 13",
+        "each at most three times, at once",
+        "1. a list\n\n   ```python\n   x = [0.5, 2.0]\n   ```",
     ],
 )
 def test_formulas_and_settings_do_not_look_measured(text: str) -> None:

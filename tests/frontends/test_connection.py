@@ -12,7 +12,9 @@ import pytest
 
 from frontends import connection as connection_module
 from frontends.client import Client, ClientError, Study, default_home, default_url
-from frontends.connection import NoAnswer, checked
+from frontends.connection import VERSION, NoAnswer, checked
+from paretoscope import __version__
+from service.contract.wire import versions
 from tests.frontends.conftest import TOKEN
 from tests.processes import Running
 
@@ -215,3 +217,8 @@ def test_a_deleted_study_is_gone(service: Running, spec: dict[str, Any]) -> None
         study.delete()
         with pytest.raises(ClientError, match="no study"):
             client.study(study.id)
+
+
+def test_every_request_says_the_client_s_version() -> None:
+    assert VERSION == versions.VERSION
+    assert Client("http://127.0.0.1:9")._http.headers[VERSION] == f"client/{__version__}"

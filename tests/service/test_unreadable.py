@@ -142,6 +142,8 @@ def test_a_trial_that_the_plan_does_not_have_is_told(bench: Bench) -> None:
     write(bench, "UPDATE events SET body = REPLACE(body, ?, 'elsewhere') WHERE study = ?", trial, study)
     bench.parts.views.forget(study)
     assert "unknown 'elsewhere'" in bench.read(study)["unreadable"]
+    for _ in range(2):
+        assert bench.ask("GET", f"/api/studies/{study}/trials").status_code == 409, "half a log is not all of it"
 
 
 def test_a_check_estimates_by_the_studies_that_can_be_read(bench: Bench) -> None:

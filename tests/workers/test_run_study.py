@@ -14,12 +14,15 @@ from typing import Any
 
 import pytest
 
-from service.contract.study.expansion import expand
+from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers import run_study
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import living_of, members_of
 from workers.planning.past import Past
+from workers.planning.supply import Supply
 from workers.planning.work import Outcome, Work
 from workers.run_study import DONE, FAILED, LOST, drive, fetch, job_id, main
 from workers.sending import study_client
@@ -42,6 +45,8 @@ class Known:
         self.events: list[dict[str, Any]] = []
         self.spec, self.states, self.started_at = spec, states, started_at
         self.cohorts: list[dict[str, Any]] = []
+        self.extensions = 0
+        self.metrics: dict[str, Any] = {}  # of its first trial
 
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/reports"):
@@ -51,9 +56,17 @@ class Known:
             return Answer(200, json.dumps({"cohorts": self.cohorts}))
         if "/trials" in request.path:
             trials = [
-                {"id": trial.id, "arm": trial.arm, "state": state, "config": trial.config, "metrics": {}}
+                {
+                    "id": trial.id,
+                    "arm": trial.arm,
+                    "state": state,
+                    "config": trial.config,
+                    "metrics": {},
+                    "extensions": self.extensions,
+                }
                 for trial, state in zip(expand(check_study(self.spec)), self.states, strict=True)
             ]
+            trials[0]["metrics"] = self.metrics
             return Answer(200, json.dumps({"trials": trials, "next": None}))
         return Answer(200, json.dumps({"id": "s1", "spec": self.spec, "started_at": self.started_at}))
 
@@ -108,6 +121,60 @@ def test_a_cohort_that_was_saved_is_formed_again_with_its_failed_members() -> No
     assert ([trial.id for trial in begun.cohort], begun.epoch) == ([first, second], 7)
 
 
+def test_a_failed_member_that_is_retried_is_trained_beside_the_cohort_that_it_left() -> None:
+    known = Known(SPEC, ["planned"] * 4)
+    first, second, third, fourth = (trial.id for trial in expand(check_study(SPEC)))
+    known.cohorts = [
+        {"members": {first: {}, second: {}, third: {}}, "epoch": 7, "seconds": 3.0, "failed": [second]},
+        {"members": {second: {}}, "epoch": 3, "seconds": 1.0},
+    ]
+    work = fetched(known)
+    planned = [trial for trial in work.trials if isinstance(trial, PlannedTrial)]
+    searcher = CohortSearcher(Supply(planned, [], 3, None, work.begun), 3, {})
+    configs = [searcher.suggest(f"tune-{i}") for i in range(3)]
+    assert [(list(members_of(config)), list(living_of(config))) for config in configs] == [
+        ([first, second, third], [first, third]),
+        ([second], [second]),
+        ([fourth], [fourth]),
+    ]
+
+
+def test_a_state_of_fewer_epochs_is_gone_on_from_unless_the_training_depends_on_their_number() -> None:
+    tasks = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+    forms = {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}
+    spec = {**SPEC, "seeds": [0], "training": {"epochs": 9}, "arms": [{"name": "a", "weighting": forms, **tasks}]}
+    known = Known(spec, ["planned"] * 2)
+    simple, staged = (trial.id for trial in expand(check_study(spec)))
+    for epochs, gone_on in ((5, [simple]), (9, [simple, staged])):
+        known.cohorts = [
+            {"members": {trial: {}}, "epoch": 5, "seconds": 1.0, "epochs": epochs} for trial in (simple, staged)
+        ]
+        assert [begun.cohort[0].id for begun in fetched(known).begun] == gone_on
+
+
+def test_what_is_trained_anew_is_told_under_another_name() -> None:
+    tasks = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+    forms = {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}
+    spec = {**SPEC, "seeds": [0], "arms": [{"name": "a", "weighting": forms, **tasks}]}
+    known = Known(spec, ["planned"] * 2)
+    known.extensions = 2
+    simple, staged = (trial.id for trial in expand(check_study(spec)))
+    with StandIn(known.answer).serving() as service:
+        client = StudyClient(service.url, None, "s1")
+        reporter = Reporter(client, "job7")
+        reporter.rounds = fetch(client).rounds
+        for trial in (simple, staged):
+            reporter.report(trial, 1, {"epoch": 1})
+            reporter.trial_finished(trial)
+        assert reporter.close(30)
+    assert [event["uid"] for event in known.events] == [
+        f"{simple}:1",
+        f"{simple}:finished:2",
+        f"{staged}:anew2:1",
+        f"{staged}:anew2:finished:2",
+    ]
+
+
 def test_a_paused_study_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Known(SPEC, ["planned"] * 4)
     assert driven(known, monkeypatch, lambda *_: Outcome(paused=True)) == (DONE, [])
@@ -120,13 +187,34 @@ def driven(known: Known, monkeypatch: pytest.MonkeyPatch, train: Any) -> tuple[i
     return code, [(event["uid"], event.get("reason")) for event in known.events]
 
 
-def test_a_trained_study_is_finished_with_the_reason_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    for reason in (None, "time limit of 1 s reached"):
-        known = Known(SPEC, ["planned"] * 4)
-        assert driven(known, monkeypatch, lambda *_, why=reason: Outcome(why)) == (
-            DONE,
-            [("study:finished:job7", reason)],
-        )
+@pytest.mark.parametrize("reason", [None, "time limit of 1 s reached"])
+def test_a_trained_study_is_finished_with_the_reason_it_has(
+    reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(study: str, work: Work, reporter: Reporter) -> Outcome:
+        reporter.report(work.trials[0].id, 1, {"epoch": 1})
+        return Outcome(reason)
+
+    code, events = driven(Known(SPEC, ["planned"] * 4), monkeypatch, train)
+    assert (code, events[-1]) == (DONE, ("study:finished:job7", reason))
+    code, events = driven(Known(SPEC, ["finished", *["planned"] * 3]), monkeypatch, lambda *_: Outcome(reason))
+    assert (code, events) == (DONE, [("study:finished:job7", reason)])
+
+
+@pytest.mark.parametrize("states", [["planned"] * 4, ["failed", "running", "planned", "planned"]])
+def test_a_study_that_trained_nothing_is_not_finished(states: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that is over before the first epoch is, or a run in which nothing happened."""
+    reason = "time limit of 1 s reached, 4 of 4 trials not trained"
+    for outcome, words in ((Outcome(reason), f"nothing was trained: {reason}"), (Outcome(), "nothing was trained")):
+        code, events = driven(Known(SPEC, states), monkeypatch, lambda *_, how=outcome: how)
+        assert (code, events) == (FAILED, [("study:failed:job7", words)])
+
+
+def test_what_an_earlier_driver_reported_counts_as_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known(SPEC, ["running", *["planned"] * 3])
+    known.metrics = {"epoch": 3}
+    code, events = driven(known, monkeypatch, lambda *_: Outcome("time limit of 1 s reached"))
+    assert (code, events) == (DONE, [("study:finished:job7", "time limit of 1 s reached")])
 
 
 def test_a_finished_study_says_which_files_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +429,7 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
     from workers.on_ray import cluster, driver
 
     seen: list[Path] = []
+    (tmp_path / "paretoscope-tune-99999999-a").mkdir()  # of a driver that was killed
 
     def run(*given: Any) -> Outcome:
         seen.extend(tmp_path.iterdir())
@@ -351,7 +440,7 @@ def test_the_scratch_folder_is_gone_however_the_training_ends(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cluster, "connected", nullcontext)
     monkeypatch.setattr(driver, "run", run)
-    with StandIn(Known(SPEC, ["planned"] * 4).answer).serving() as service:
+    with StandIn(Known(SPEC, ["finished", *["planned"] * 3]).answer).serving() as service:
         assert drive("s1", service.url, None) == (FAILED if error else DONE)
     assert len(seen) == 1 and list(tmp_path.iterdir()) == []
 

@@ -82,8 +82,7 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
         return Outcome()
     keys = searched_keys(study)
     planned = [trial for trial in trials if isinstance(trial, PlannedTrial)]
-    begun = [cohort for cohort, _ in work.begun]
-    supply = Supply(planned, searches_of(study, past), slots, resources.cohort, begun)
+    supply = Supply(planned, searches_of(study, past), slots, resources.cohort, work.begun)
 
     def ended(trial: str, metrics: Metrics | None) -> None:
         supply.tell(trial, None if metrics is None else objective_values(metrics, study.choosing))
@@ -125,5 +124,5 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
 
 def _places(work: Work) -> dict[str, int]:
     """After which epoch trials that were started before go on: 0 where nothing was saved."""
-    saved = {trial.id: epoch for cohort, epoch in work.begun for trial in cohort}
+    saved = {trial: begun.epoch for begun in work.begun for trial in begun.living}
     return {trial: saved.get(trial, 0) for trial in work.started}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -14,14 +14,14 @@ from ray.tune.result import HOSTNAME, NODE_IP
 
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.events import Metrics
-from workers.on_ray.trainable import members_of, report_of
+from workers.on_ray.trainable import living_of, report_of
 from workers.sending.reporter import Reporter
 
 log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 
-WORKER_DEATHS = 2  # a cohort is tried again when its process died, not when it raised
+WORKER_DEATHS = 2  # in a row: a cohort is tried again when its process died, not when it raised
 
 
 def _never_raises(method: Callable[P, None]) -> Callable[P, None]:
@@ -64,12 +64,13 @@ class Recorder(NotSaved, Callback):
         self._ended = ended  # told of each trial once: its last metrics, or none when it failed
         self.said_all: Callable[[str], None] = lambda trial_id: None  # told of Tune trials with their last report
         self._metrics: dict[str, Metrics] = {}
+        self._furthest: dict[str, int] = {}  # the last epoch of each Tune trial
 
     @_never_raises
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         """Of a process that is started again it is not known yet where it goes on: it says so itself."""
-        host = _host(trial)
-        for member, suggested in members_of(trial.config).items():
+        host = _host(trial.last_result)  # before the first report: what its process told about itself
+        for member, suggested in living_of(trial.config).items():
             if member in self.open and member not in self._told:
                 self._told[member] = self._begun.get(member)
                 self._reporter.trial_started(member, host, suggested, self._told[member])
@@ -80,34 +81,44 @@ class Recorder(NotSaved, Callback):
     ) -> None:
         if report := report_of(result):
             if report.begins:
-                self._say_where(trial, report.epoch)
+                self._say_where(trial, report.epoch, _host(result))
+            else:
+                self._forget_deaths(trial, report.epoch)
             self.paused = self.paused or report.leaves
-            self.record(members_of(trial.config), report)
+            self.record(living_of(trial.config), report)
             if report.final:
                 self.said_all(trial.trial_id)
 
     @_never_raises
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
-        self.fail(members_of(trial.config), _last_line(trial))
+        self.fail(living_of(trial.config), _last_line(trial))
 
-    def _say_where(self, trial: Trial, epoch: int) -> None:
+    def _forget_deaths(self, trial: Trial, epoch: int) -> None:
+        """A process that trained something new is not one that cannot be trained: its death is the first again."""
+        if epoch > self._furthest.get(trial.trial_id, 0):
+            self._furthest[trial.trial_id] = epoch
+            trial.run_metadata.num_failures = 0
+
+    def _say_where(self, trial: Trial, epoch: int, host: str | None) -> None:
         """After which epoch a cohort starts, unless that was said when its process did."""
-        host = _host(trial)
-        for member, suggested in members_of(trial.config).items():
+        for member, suggested in living_of(trial.config).items():
             said = self._told.get(member, 0)
             if member in self.open and ((said or 0) != epoch or member in self._running):
                 self._told[member] = epoch
                 self._reporter.trial_started(member, host, suggested, epoch)
             self._running.add(member)
 
-    def record(self, members: Iterable[str], report: EpochReport) -> None:
+    def record(self, members: Collection[str], report: EpochReport) -> None:
         """What the cohort logged goes to each member once, with the first event that the report makes of it."""
         lines = dict.fromkeys(members, report.log)
         for member, metrics in report.metrics.items():
+            if member not in members:
+                continue
             self._metrics[member] = {**self._metrics.get(member, {}), **metrics}
             self._reporter.report(member, report.epoch, metrics, lines.pop(member, []), report.points.get(member))
         for member, reason in report.failures.items():
-            self.fail([member], reason, lines.pop(member, []))
+            if member in members:
+                self.fail([member], reason, lines.pop(member, []))
         if report.final:
             for member in members:
                 if member in self.open:
@@ -124,9 +135,8 @@ class Recorder(NotSaved, Callback):
                 self._ended(member, None)
 
 
-def _host(trial: Trial) -> str | None:
-    """Name and address of the node the trial runs on; none when its process has died at once."""
-    said = trial.last_result  # before the first report: what its process told about itself
+def _host(said: Mapping[str, object]) -> str | None:
+    """Name and address of the node that a result comes from; none when its process has died at once."""
     return f"{said[HOSTNAME]}/{said[NODE_IP]}" if NODE_IP in said else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ray.tune.search import Searcher
 
-from workers.on_ray.trainable import MEMBERS
+from workers.on_ray.trainable import GONE, MEMBERS
 from workers.planning.supply import Supply
 
 
@@ -36,9 +36,10 @@ class CohortSearcher(Searcher):
         if len(self._live) >= self._slots or (cohort := self._supply.next()) is None:
             return None
         self._live.add(trial_id)
-        self._members[trial_id] = [trial.id for trial in cohort]
+        gone = self._supply.gone_from(cohort)
+        self._members[trial_id] = [trial.id for trial in cohort if trial.id not in gone]
         values = {trial.id: {key: trial.config[key] for key in self._keys.get(trial.arm, ())} for trial in cohort}
-        return {MEMBERS: json.dumps(values)}
+        return {MEMBERS: json.dumps(values), **({GONE: json.dumps(sorted(gone))} if gone else {})}
 
     def has_said_all(self, trial_id: str) -> None:
         """When slots are idle, a cohort's own is free with its last report, not with its end.

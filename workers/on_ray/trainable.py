@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MEMBERS = "members"  # the key of a Tune trial's config: trial ids with the values a search suggested, as one text
+GONE = "gone"  # the key of those of them that had failed before the cohort was saved, as one text
 NAMED = 8  # members in the log's first line
 REPORT = "report"  # the key of our part in a Tune result
 
@@ -34,6 +35,12 @@ REPORT = "report"  # the key of our part in a Tune result
 def members_of(config: Mapping[str, str]) -> dict[str, dict[str, Setting]]:
     """A cohort's trials with their suggested values; planned ones have none."""
     return dict(json.loads(config[MEMBERS]))
+
+
+def living_of(config: Mapping[str, str]) -> dict[str, dict[str, Setting]]:
+    """Those that are told of: a member that had failed may be in training elsewhere."""
+    gone = json.loads(config.get(GONE, "[]"))
+    return {trial: values for trial, values in members_of(config).items() if trial not in gone}
 
 
 def report_of(result: Mapping[str, object]) -> EpochReport | None:
@@ -66,23 +73,31 @@ def _train(
 ) -> None:
     """From where the cohort was left, if it was; what the log may lack of that is said again."""
     saving = Saving(client, suggested, _save_seconds()) if client else None
+    members = [plan.trial(trial, values) for trial, values in suggested.items()]
     try:
         saved = saving.saved() if saving else None
         if saving:
             _send(_words(saved.progress.epoch if saved else 0, begins=True))
-        for report in saved.reports if saved else ():
+        for report in _said_before(saved.reports, members[0].training.epochs) if saved else ():
             _send(report)
-        members = [plan.trial(trial, values) for trial, values in suggested.items()]
+            if report.final:
+                return
         for report in _reports(members, plan, client, saved.progress if saved else None, saving):
             if saving:
                 saving.said(report)
             _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
         if saving and saving.left:
-            log.info("the study is paused: the state is saved")
+            log.info("the study is paused, or Ray ends: the state is saved")
             _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
     finally:
         if saving:
             saving.close()
+
+
+def _said_before(reports: Sequence[EpochReport], epochs: int) -> list[EpochReport]:
+    """As they are said again: what was the last report of fewer epochs is the last no more."""
+    none: dict[str, object] = {"final": False, "missing": {}}
+    return [report if report.epoch >= epochs else report.model_copy(update=none) for report in reports]
 
 
 def _reports(
@@ -95,13 +110,21 @@ def _reports(
 
     threads = max(1, int(plan.cpus))
     torch.set_num_threads(threads)
-    device = torch.device("cuda" if ray.get_gpu_ids() else "cpu")
+    gpus = ", ".join(str(each) for each in ray.get_gpu_ids())
+    device = torch.device("cuda" if gpus and torch.cuda.is_available() else "cpu")
     where = f"{socket.gethostname()}, process {os.getpid()}, {device.type}, threads: {threads}"
+    if gpus:
+        where += f", GPU of Ray: {gpus}"
+    if gpus and device.type == "cpu":  # Ray counts what its node was told to have
+        log.warning("Ray gave this cohort GPU %s, but torch can use none here: it trains on the CPU", gpus)
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
     at_end = _keeping(plan, client)
-    return train(members, plan.data, plan.evaluation, device, at_end=at_end, begun=begun, between=saving)
+    at_last = saving.keep if saving and _keeps_state(plan) else None
+    return train(
+        members, plan.data, plan.evaluation, device, at_end=at_end, begun=begun, between=saving, at_last=at_last
+    )
 
 
 @contextmanager
@@ -123,6 +146,12 @@ def _keeping(plan: Plan, client: StudyClient | None) -> Callable[..., dict[int, 
     from workers.sending.uploads import Uploads
 
     return functools.partial(keep, plan=plan, uploads=Uploads(client))
+
+
+def _keeps_state(plan: Plan) -> bool:
+    """Whether what the cohort is at its end stays with the service, for more epochs."""
+    wanted = os.environ.get("PARETOSCOPE_FINAL_STATES") or "checkpoints"
+    return wanted == "always" or (wanted == "checkpoints" and plan.evaluation.checkpoints)
 
 
 def _save_seconds() -> float:

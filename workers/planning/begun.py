@@ -1,4 +1,4 @@
-"""Cohorts that were saved before they ended: after a restart they are formed again as they were."""
+"""Cohorts whose state was saved: after a restart, or with more epochs, they are formed again as they were."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
+from service.contract.study.extension import depends_on_epochs
 from service.contract.wire.cohort_state import CohortState
 from workers.planning.cohorts import Cohort
 
 
 class Begun(NamedTuple):
-    """A cohort and the last epoch in its saved state."""
+    """A cohort, the last epoch in its saved state, and who had failed by then: a retry trains those elsewhere."""
 
     cohort: Cohort
     epoch: int
+    gone: frozenset[str] = frozenset()
+
+    @property
+    def living(self) -> set[str]:
+        return {trial.id for trial in self.cohort} - self.gone
 
 
 def begun_of(states: Iterable[CohortState], trials: Mapping[str, PlannedTrial | Slot]) -> list[Begun]:
@@ -24,9 +30,9 @@ def begun_of(states: Iterable[CohortState], trials: Mapping[str, PlannedTrial | 
     taken: set[str] = set()
     for state in sorted(states, key=lambda state: -state.epoch):
         known = all(trial in trials for trial in state.members)
-        if known and taken.isdisjoint(state.members) and (cohort := _formed(state, trials)) is not None:
-            begun.append(Begun(cohort, state.epoch))
-            taken.update(state.members)
+        if known and taken.isdisjoint(state.living) and (cohort := _formed(state, trials)) is not None:
+            begun.append(Begun(cohort, state.epoch, frozenset(state.failed)))
+            taken.update(state.living)
     return begun
 
 
@@ -38,4 +44,7 @@ def _formed(state: CohortState, trials: Mapping[str, PlannedTrial | Slot]) -> Co
             cohort.append(resolve(planned, suggested) if isinstance(planned, Slot) else planned)
         except ValueError:  # of an older study under the same id, with other axes
             return None
+    epochs = cohort[0].training.epochs
+    if state.epochs not in (None, epochs) and any(depends_on_epochs(trial) for trial in cohort):
+        return None
     return cohort

@@ -8,6 +8,7 @@ from math import ceil
 
 from service.contract.methods.weightings import Arml, OfCurves, Weighting
 from service.contract.study.expansion import PlannedTrial
+from service.contract.study.extension import depends_on_epochs
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
 LARGEST = 32
@@ -49,6 +50,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
         training.balance and training.balance.model_dump_json(),
         _cost_class(trial.weighting),
         told_class(trial.weighting),
+        depends_on_epochs(trial),  # more epochs begin these anew, and let the others go on from their common state
         None if trial.model.stacks else trial.id,
     )
 

@@ -10,3 +10,4 @@ class Round(NamedTuple):
 
     retries: int = 0
     extensions: int = 0
+    anew: bool = False  # whether more epochs began it anew

@@ -9,6 +9,7 @@ from typing import Protocol
 from service.contract.methods.searches import OptunaSearch
 from service.contract.study.expansion import PlannedTrial, Slot, expand
 from service.contract.study.study import Study
+from workers.planning.begun import Begun
 from workers.planning.cohorts import Cohort, plan
 from workers.planning.past import Past
 
@@ -37,6 +38,10 @@ def searches_of(study: Study, past: Mapping[str, Past]) -> list[Search]:
     return searches
 
 
+def _ids(cohort: Cohort) -> tuple[str, ...]:
+    return tuple(trial.id for trial in cohort)
+
+
 class Supply:
     """Suggestions of searches that wait at the same time are planned together: larger cohorts, fewer shapes.
 
@@ -49,10 +54,11 @@ class Supply:
         searches: Sequence[Search],
         slots: int,
         size: int | None,
-        begun: Sequence[Cohort] = (),
+        begun: Sequence[Begun] = (),
     ) -> None:
         """`begun` are cohorts whose state was saved: they go on as they were, since the state is of them all."""
         self._begun = list(begun)
+        self._gone = {_ids(each.cohort): each.gone for each in begun}
         self._slots, self._size = slots, size
         self._planned = deque(self._plan(planned))
         self._suggested: deque[Cohort] = deque()
@@ -73,10 +79,15 @@ class Supply:
     def _plan(self, trials: Sequence[PlannedTrial]) -> list[Cohort]:
         """Cohorts that were begun first, then the others in new ones."""
         wanted = {trial.id for trial in trials}
-        again = [cohort for cohort in self._begun if any(trial.id in wanted for trial in cohort)]
-        self._begun = [cohort for cohort in self._begun if cohort not in again]
-        theirs = {trial.id for cohort in again for trial in cohort}
-        return again + plan([trial for trial in trials if trial.id not in theirs], self._slots, self._size)
+        again = [each for each in self._begun if not wanted.isdisjoint(each.living)]
+        self._begun = [each for each in self._begun if each not in again]
+        theirs = {trial for each in again for trial in each.living}
+        others = [trial for trial in trials if trial.id not in theirs]
+        return [each.cohort for each in again] + plan(others, self._slots, self._size)
+
+    def gone_from(self, cohort: Cohort) -> frozenset[str]:
+        """Members that had failed before it was saved."""
+        return self._gone.get(_ids(cohort), frozenset())
 
     @property
     def is_over(self) -> bool:

@@ -25,6 +25,7 @@ class Work(NamedTuple):
     missing: dict[str, str]  # of trials that the log has as finished, what could not be kept
     rounds: dict[str, Round]  # of trials that were retried or extended
     started: frozenset[str]  # trials that the log has as started but not as ended
+    reported: bool = False  # whether the log has a report of any trial
 
 
 class Outcome(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from pydantic import TypeAdapter
+from safetensors import SafetensorError
 from safetensors.torch import load as tensors_in
 from safetensors.torch import save
 from torch import Tensor
@@ -31,6 +32,7 @@ def packed(members: Members, progress: Progress, reports: Sequence[EpochReport])
     said = CohortState(
         members={trial: dict(values) for trial, values in members.items()},
         epoch=progress.epoch,
+        epochs=progress.epochs,
         seconds=progress.seconds,
         failed=list(progress.failed),
     )
@@ -41,10 +43,16 @@ def packed(members: Members, progress: Progress, reports: Sequence[EpochReport])
 
 
 def unpacked(content: bytes) -> Saved:
-    said, tensors = head_of(content), tensors_in(content)
+    """ValueError where it is no state, or not the whole of one."""
+    try:
+        said, tensors = head_of(content), tensors_in(content)
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+    if REPORTS not in tensors:
+        raise ValueError(f"it has no {REPORTS!r}")
     reports = _SAID.validate_json(bytes(tensors.pop(REPORTS).tolist()))
     own = {name.removeprefix(STATE): tensor for name, tensor in tensors.items()}
-    return Saved(Progress(said.epoch, said.seconds, tuple(said.failed), lambda: own), reports)
+    return Saved(Progress(said.epoch, said.seconds, tuple(said.failed), lambda: own, said.epochs), reports)
 
 
 def _copied(tensor: Tensor) -> Tensor:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 
-from service.contract.wire.errors import Unavailable
+from service.contract.wire.errors import OtherVersion, Unavailable
+from workers.sending.study_client import said_by, words_of
 
 TRIES_SECONDS = 30.0
 
@@ -36,11 +37,13 @@ def _from_file(path: Path) -> str:
 
 def _for_code(url: str, study_id: str, code: str) -> str:
     """Not tried again: a second use of the code counts as somebody else's."""
-    headers = {"Authorization": f"Bearer {code}"}
+    headers = {**said_by("driver"), "Authorization": f"Bearer {code}"}
     try:
         answer = httpx.post(
             f"{url}/api/studies/{study_id}/token", headers=headers, timeout=TRIES_SECONDS, trust_env=False
         )
+        if answer.status_code == OtherVersion.status:
+            raise OtherVersion(words_of(answer))
         answer.raise_for_status()
         return str(answer.json()["token"])
     except (httpx.HTTPError, ValueError, KeyError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import SecretStr
 
-from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import Conflict, NotFound, OtherVersion, ParetoscopeError, Unavailable
 from service.contract.wire.events import (
     Curve,
     Event,
@@ -43,8 +43,10 @@ class Reporter:
     def __init__(self, client: StudyClient, run: str = "") -> None:
         """Closes the client at its own end. `run` tells the starts of one driver from those of another."""
         self.ended = threading.Event()
+        self.other_version: str | None = None  # why the service takes nothing from this driver
         self.paused = threading.Event()  # by what the service answered last
         self.failed: dict[str, str] = {}  # reasons by trial
+        self.reported = False  # whether any trial told what it measured, or finished
         self.rounds: Mapping[str, Round] = {}
         self.missing: dict[str, str] = {}  # of finished trials, what could not be kept
         self._client, self._run_name = client, run
@@ -76,11 +78,13 @@ class Reporter:
     def report(
         self, trial: str, epoch: int, metrics: Metrics, lines: Sequence[str] = (), points: Curve | None = None
     ) -> None:
+        self.reported = True
         log = list(lines) or None
         self._put(Report(uid=f"{self._name(trial)}:{epoch}", trial=trial, metrics=metrics, points=points, log=log))
 
     def trial_finished(self, trial: str, lines: Sequence[str] = (), missing: str | None = None) -> None:
         """`missing` says which of its files could not be kept, and why."""
+        self.reported = True
         if missing:
             self.missing[trial] = missing
         reason = sendable(missing) if missing else None
@@ -104,8 +108,9 @@ class Reporter:
 
     def _name(self, trial: str) -> str:
         """What is trained anew is told anew; an epoch that an extended trial trains again is the same."""
-        retries = self.rounds.get(trial, Round()).retries
-        return f"{trial}:retry{retries}" if retries else trial
+        retries, extensions, anew = self.rounds.get(trial, Round())
+        name = f"{trial}:retry{retries}" if retries else trial
+        return f"{name}:anew{extensions}" if anew and extensions else name
 
     def _extension(self, trial: str) -> str:
         extensions = self.rounds.get(trial, Round()).extensions
@@ -173,6 +178,10 @@ class Reporter:
             except (NotFound, Conflict) as error:
                 log.info("the service wants no more reports: %s", error.message)
                 self.ended.set()
+            except OtherVersion as error:  # it was upgraded meanwhile; what was not sent is trained again
+                log.error("%s", error.message)
+                self.other_version = error.message
+                self.ended.set()
             except Unavailable:  # closed before there was an answer
                 return
             except ParetoscopeError as error:
@@ -180,7 +189,8 @@ class Reporter:
                     half = len(part) // 2  # one bad event must not take the good ones with it
                     parts[:0] = [part[:half], part[half:]]
                     continue
-                log.error("event %s was refused: %s", part[0].uid, error.message)
+                said = {"trial": getattr(part[0], "trial", None)}
+                log.error("event %s was refused: %s", part[0].uid, error.message, extra=said)
             with self._changed:
                 for _ in range(len(self._queue) if self.ended.is_set() else len(part)):
                     self._queue.popleft()

@@ -1,4 +1,4 @@
-"""A cohort in training saves its state with the service, now and then and when the study is paused."""
+"""A cohort saves its state with the service: now and then, when the study is paused or Ray ends, and at its end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from service.contract.wire.cohort_state import Members, key_of
 from service.contract.wire.epoch_report import EpochReport
-from service.contract.wire.errors import ParetoscopeError
-from service.contract.wire.events import StudyState
+from service.contract.wire.errors import OtherVersion, ParetoscopeError
 from workers.sending.study_client import StudyClient
 
 if TYPE_CHECKING:
@@ -20,13 +19,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ASK_SECONDS = 2.0  # between two questions whether the study is paused
+ASK_SECONDS = 2.0  # between two questions whether to leave
 SAVE_SECONDS = 120.0
 LAST_SECONDS = 5.0
 
 
 class Saving:
-    """What stands `between` two epochs. A thread asks for the study's state and sends what is to be saved, so that a
+    """What stands `between` two epochs. A thread asks whether to leave and sends what is to be saved, so that a
     service that is slow or away costs no training.
 
     Reports since the save before the last are saved too: some may not have reached the log when their process dies.
@@ -45,13 +44,17 @@ class Saving:
         self._last = clock()
         self._reports: list[list[EpochReport]] = [[], []]  # before the last save, and since
         self._pending: bytes | None = None
-        self._paused, self._closing = threading.Event(), threading.Event()
+        self._refusal = ""  # the last one, which is told once
+        self._leave, self._closing = threading.Event(), threading.Event()
         self._wake, self._sending = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="saving", daemon=True)
         self._thread.start()
 
     def saved(self) -> Saved | None:
-        """Where these members were left; none when they start from the beginning."""
+        """Where these members were left; none when they start from the beginning.
+
+        OtherVersion where this process is not meant for the service: it should not train at all.
+        """
         try:
             content = self._client.saved_state(self._key)
             if content is None:
@@ -59,6 +62,8 @@ class Saving:
             from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
 
             return unpacked(content)
+        except OtherVersion:
+            raise
         except (ParetoscopeError, ValueError) as error:
             log.warning("these trials start from the beginning, as no saved state can be read: %s", error)
             return None
@@ -69,7 +74,7 @@ class Saving:
 
     def __call__(self, progress: Progress) -> bool:
         """Whether the cohort is to leave; then its state is saved."""
-        if self._paused.is_set():
+        if self._leave.is_set():
             self.left = True
             with self._sending:  # what is older must not come after
                 self._pending = None
@@ -79,6 +84,13 @@ class Saving:
             self._pending = self._packed(progress)
             self._wake.set()
         return False
+
+    def keep(self, progress: Progress, last: EpochReport) -> None:
+        """At the end, for more epochs: before the last report is sent, and with it, should that be lost."""
+        with self._sending:
+            self._pending = None
+            self._reports[1].append(last)
+            self._send(self._packed(progress))
 
     def close(self) -> None:
         """What it is just asking is waited for, as its client is closed next; a service that hangs is not."""
@@ -106,17 +118,19 @@ class Saving:
 
     def _ask(self) -> None:
         try:
-            paused = self._client.state(self._closing) is StudyState.PAUSED
-        except ParetoscopeError:
+            leave = self._client.is_to_leave(self._closing)
+        except (ParetoscopeError, ValueError):  # no answer, or none of ours
             return
-        if paused:
-            self._paused.set()
+        if leave:
+            self._leave.set()
         else:
-            self._paused.clear()
+            self._leave.clear()
 
     def _send(self, content: bytes) -> None:
         """What cannot be saved now is saved the next time; the training itself goes well."""
         try:
             self._client.save_state(self._key, content, self._closing)
         except ParetoscopeError as error:
-            log.warning("the state could not be saved: %s", error.message)
+            if error.message != self._refusal:
+                log.warning("the state could not be saved: %s", error.message)
+            self._refusal = error.message

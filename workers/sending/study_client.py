@@ -18,9 +18,11 @@ from typing import NamedTuple
 import httpx
 from pydantic import SecretStr
 
+from paretoscope import __version__
 from service.contract.wire.answers.health import INSTANCE
 from service.contract.wire.answers.read_by_drivers import (
     KnownBatch,
+    KnownError,
     KnownRefusal,
     KnownState,
     KnownStudy,
@@ -28,8 +30,17 @@ from service.contract.wire.answers.read_by_drivers import (
     KnownTrials,
 )
 from service.contract.wire.cohort_state import CohortState, CohortStates
-from service.contract.wire.errors import Conflict, InvalidInput, NotFound, ParetoscopeError, TooLarge, Unavailable
+from service.contract.wire.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    OtherVersion,
+    ParetoscopeError,
+    TooLarge,
+    Unavailable,
+)
 from service.contract.wire.events import STATE_HEADER, Event, StudyState, sent_body
+from service.contract.wire.versions import VERSION
 from service.contract.wording.numbers import setting
 
 log = logging.getLogger(__name__)
@@ -60,8 +71,9 @@ class Answered(NamedTuple):
 class StudyClient:
     """Tries again, with growing pauses, until the service answers about the request itself.
 
-    NotFound and Conflict say that the study is over or gone, any other ParetoscopeError that the request was refused,
-    Unavailable that there was no such answer in time. Safe to share between threads.
+    NotFound and Conflict say that the study is over or gone, OtherVersion that the service is not meant for this
+    process, any other ParetoscopeError that the request was refused, Unavailable that there was no answer in time.
+    Safe to share between threads.
     """
 
     def __init__(
@@ -72,7 +84,7 @@ class StudyClient:
         transport: httpx.BaseTransport | None = None,
         job: str | None = None,
     ) -> None:
-        """`job` names a driver: its reports are turned away once another has its place."""
+        """`job` names a driver, and none a trial's process: its reports are turned away once another has its place."""
         self.url, self.token = url, None if token is None else SecretStr(token)
         self._answered = False
         self._sender = {} if job is None else {"job": job}
@@ -80,7 +92,7 @@ class StudyClient:
         self._path = f"/api/studies/{study_id}"
         self._http = httpx.Client(
             base_url=url,
-            headers={"Authorization": f"Bearer {token}"} if token else {},
+            headers={**said_by("trial" if job is None else "driver"), **(_bearer(token) if token else {})},
             timeout=httpx.Timeout(30.0, connect=5.0),
             trust_env=False,
             transport=transport,
@@ -112,9 +124,9 @@ class StudyClient:
         state = StudyState(said) if said in set(StudyState) else None
         return Answered(KnownBatch.model_validate_json(answer.content).refusals, state)
 
-    def state(self, stop: threading.Event) -> StudyState:
-        """The study's state alone; asked once, as whoever asks will ask again."""
-        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).state
+    def is_to_leave(self, stop: threading.Event) -> bool:
+        """Whether a cohort saves its state and leaves; asked once, as whoever asks will ask again."""
+        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).leave
 
     def cohorts(self) -> list[CohortState]:
         """Who was saved, and after which epoch they go on."""
@@ -153,6 +165,8 @@ class StudyClient:
                 self._answered = True
                 if answer.is_success:
                     return answer
+                if answer.status_code == OtherVersion.status:
+                    raise OtherVersion(words_of(answer))
                 if answer.is_client_error and answer.status_code not in PASSING:
                     raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
                 trouble = f"status {answer.status_code}"
@@ -184,5 +198,26 @@ class StudyClient:
         self._http.close()
 
 
+def said_by(sender: str) -> dict[str, str]:
+    """The header that says who asks, and in which version."""
+    return {VERSION: f"{sender}/{__version__}"}
+
+
+def words_of(answer: httpx.Response) -> str:
+    """The message of a refusal in the usual shape."""
+    try:
+        return str(answer.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return _said(answer)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
 def _said(answer: httpx.Response) -> str:
-    return f"status {answer.status_code}: {answer.text[:1000]}"
+    """The service's own words, where they are such."""
+    try:
+        return KnownError.model_validate_json(answer.content).error.message
+    except ValueError:
+        return f"status {answer.status_code}: {answer.text[:1000]}"

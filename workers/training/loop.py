@@ -54,13 +54,14 @@ def train(
     at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], Mapping[int, str] | None] | None = None,
     begun: Progress | None = None,
     between: Callable[[Progress], bool] | None = None,
+    at_last: Callable[[Progress, EpochReport], None] | None = None,
 ) -> Iterator[EpochReport]:
     """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
 
     `at_end` is given the trained cohort and its members that did not fail, before their final report, and answers
-    what could not be kept of which. `begun` is where
-    the same trials were left before. `between` is told after each report but the final one how far they are, and may
-    ask them to leave.
+    what could not be kept of which. `begun` is where the same trials were left before, or had ended when they had fewer
+    epochs. `between` is told after each report but the final one how far they are, and may ask them to leave;
+    `at_last` before the final one, with it.
     """
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
     cohort = Cohort(trials, datasets.draws(data, seeds), device, evaluation.gradients)
@@ -100,7 +101,7 @@ def train(
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
         missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
         own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
-        yield EpochReport(
+        report = EpochReport(
             epoch=epoch,
             metrics=metrics,
             points=own_points,
@@ -108,10 +109,12 @@ def train(
             missing={alive[k].id: why for k, why in missing.items()},
             final=last or not alive,
         )
-        if not alive:
-            return
         ended = tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
-        if between and not last and between(Progress(epoch, seconds, ended, cohort.state)):
+        progress = Progress(epoch, seconds, ended, cohort.state, epochs)
+        if at_last and last and alive:
+            at_last(progress, report)
+        yield report
+        if not alive or (between and not last and between(progress)):
             return
 
 
@@ -122,6 +125,7 @@ class Progress(NamedTuple):
     seconds: float  # of training, all members together
     failed: tuple[str, ...]
     state: Callable[[], State]
+    epochs: int | None = None  # that they were to have
 
 
 class Cohort:

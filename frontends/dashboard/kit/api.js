@@ -123,6 +123,10 @@ export const get = (/** @type {string} */ path) => request("GET", path);
 export const post = (/** @type {string} */ path) => request("POST", path);
 export const remove = (/** @type {string} */ path) => request("DELETE", path);
 
+/** @param {string} path @param {unknown} value */
+export const postJson = (path, value) =>
+  request("POST", path, { body: JSON.stringify(value), type: "application/json" });
+
 /** @param {string} path @param {string} text @param {Record<string, string>} [headers] */
 export const postYaml = (path, text, headers) =>
   request("POST", path, { body: text, type: "application/yaml", headers });

@@ -66,6 +66,12 @@ export class Live {
     if (panel.inView) this.#fetch(panel);
   }
 
+  /** The reader did something to the study: it may go on after its end. */
+  follow(/** @type {{ state: string }} */ study) {
+    this.ended = isEnded(study);
+    if (!this.ended) this.#poll();
+  }
+
   start() {
     if (!this.ended && !document.hidden) this.#listen();
     this.#schedulePoll(POLL);

@@ -1,6 +1,7 @@
 // How far a study is, as a bar.
 
 import { h, setAttr } from "./dom.js";
+import { lookOf } from "./vocabulary.js";
 
 export function progressBar() {
   const says = { role: "progressbar", "aria-label": "progress", "aria-valuemin": 0, "aria-valuemax": 100 };
@@ -10,7 +11,7 @@ export function progressBar() {
 /** @param {HTMLElement} bar @param {ListedStudy} study */
 export function setProgress(bar, study) {
   setAttr(bar, "aria-valuenow", Math.round(100 * study.progress));
-  bar.dataset.state = study.state;
+  bar.dataset.state = lookOf(study);
   const done = /** @type {HTMLElement} */ (bar.firstElementChild);
   done.style.width = `${100 * study.progress}%`;
 }

@@ -74,6 +74,7 @@ interface ListedStudy {
   started_at: string | null;
   ended_at: string | null;
   reason: string | null;
+  interrupted?: string | null;
   counts: Counts;
   progress: number;
   eta_seconds: number | null;
@@ -86,6 +87,7 @@ interface ListedStudy {
 
 interface Study extends ListedStudy {
   queue_position?: number | null;
+  pausing?: boolean;
   spec: Spec;
   metrics: Metric[];
   figures: FigureOffer[];
@@ -124,9 +126,32 @@ interface CurvePoint {
   metrics: Record<string, number | null>;
 }
 
+/** By how much a point is better than a front: told, and by its two readings. */
+interface FrontReading {
+  told: number;
+  step: number;
+  line: number;
+}
+
+interface PointAgainstFront {
+  where: Record<string, number> | null;
+  dominated: boolean;
+  beyond: boolean | null;
+  distance: FrontReading | null;
+  matched: Record<string, FrontReading>;
+  amounts_to: Record<string, number>;
+}
+
+/** Where a trial lies against the baseline's front of its seed. */
+interface TrialAgainstFront {
+  baseline: string;
+  points: PointAgainstFront[];
+}
+
 interface OpenTrial extends Trial {
   reports: (Record<string, number | null> & { points?: CurvePoint[] })[];
   points: CurvePoint[];
+  against_front: TrialAgainstFront | null;
   log: string[];
   artifacts: Record<string, number>;
 }
@@ -240,6 +265,7 @@ interface Catalog {
 
 interface Vocabulary {
   study_defaults: Record<string, string | null>;
+  interrupted_words: string;
   study_states: { name: string; ended: boolean; takes: string[]; words: string }[];
   trial_states: string[];
   event_kinds: string[];

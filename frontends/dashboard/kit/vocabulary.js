@@ -22,11 +22,16 @@ function filled(/** @type {string} */ words, /** @type {Record<string, string | 
   return parts.includes(null) ? null : parts.join("");
 }
 
-/** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position">} study */
+/** Which look a study's state has: an interrupted one has its own. @param {ListedStudy} study */
+export const lookOf = (study) => (study.interrupted ? "interrupted" : study.state);
+
+/** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position" | "pausing">} study */
 export function stateWords(study) {
   if (study.unreadable) return `${study.state} · unreadable`;
   const took = study.started_at && study.ended_at ? duration(seconds(study.started_at, study.ended_at)) : null;
   const known = { ...study.counts, took, place: study.queue_position ?? null };
-  const words = filled(states.get(study.state)?.words ?? study.state, known) ?? study.state;
+  const own = study.interrupted ? vocabulary.interrupted_words : states.get(study.state)?.words;
+  const words = filled(own ?? study.state, known) ?? study.state;
+  if (study.pausing) return words.replace(/^paused/, "pausing");
   return study.eta_seconds === null ? words : `${words} · ${left(study.eta_seconds)}`;
 }

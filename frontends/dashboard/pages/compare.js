@@ -6,7 +6,7 @@ import { get, studyPath } from "../kit/api.js";
 import { h, setText } from "../kit/dom.js";
 import { metricsOf } from "../kit/metrics.js";
 import { Tabs } from "../kit/tabs.js";
-import { stateWords, vocabulary } from "../kit/vocabulary.js";
+import { lookOf, stateWords, vocabulary } from "../kit/vocabulary.js";
 import { ArmsTable } from "./arms-table.js";
 import { differenceWords } from "./differences.js";
 import { Follower } from "./follower.js";
@@ -76,7 +76,7 @@ class Compared {
       const state = this.states.get(study.id);
       if (!state) continue;
       setText(state, stateWords(study));
-      state.dataset.state = study.state;
+      state.dataset.state = lookOf(study);
     }
   }
 }

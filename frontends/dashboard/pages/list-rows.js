@@ -5,7 +5,7 @@ import { left, moment, percent } from "../kit/format.js";
 import { progressBar, setProgress } from "../kit/progress.js";
 import { Spark } from "../figures/spark.js";
 import { swatch } from "../kit/swatch.js";
-import { stateWords } from "../kit/vocabulary.js";
+import { lookOf, stateWords } from "../kit/vocabulary.js";
 
 const hypervolume = (/** @type {ListedStudy} */ study) => study.spark?.at(-1) ?? -1;
 
@@ -17,7 +17,7 @@ const hypervolume = (/** @type {ListedStudy} */ study) => study.spark?.at(-1) ??
 const COLUMNS = [
   { name: "select", title: "Select", kind: "pick" },
   { name: "study", title: "Study", by: (study) => study.name.toLowerCase() },
-  { name: "state", title: "State", by: (study) => study.state },
+  { name: "state", title: "State", by: lookOf },
   { name: "progress", title: "Progress", by: (study) => study.progress },
   { name: "trials", title: "Trials", kind: "num", by: (study) => study.counts.planned },
   { name: "failed", title: "Failed", kind: "num", by: (study) => study.counts.failed },
@@ -113,8 +113,8 @@ export class Rows {
     const box = pick.firstElementChild;
     box.checked = this.isSelected(study.id);
     box.disabled = !box.checked && this.isFull();
-    setText(state, study.state === "running" ? "running" : stateWords(study));
-    state.dataset.state = study.state;
+    setText(state, study.state === "running" ? lookOf(study) : stateWords(study));
+    state.dataset.state = lookOf(study);
     setAttr(state, "title", study.reason);
     setProgress(bar.firstElementChild, study);
     const share = percent(study.progress);

@@ -84,7 +84,7 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   const metrics = metricsOf(study);
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
-  const head = new StudyHead(study);
+  const head = new StudyHead(study, (fresh) => live.follow(fresh));
   const gone = () => showMissing(page, "This study was deleted", "Someone deleted it while this page was open.");
   const live = new Live(study, (fresh) => head.show(fresh), gone);
   const followed = new Map(); // by panel: what the live page fetches it with

@@ -13,6 +13,7 @@ import { swatch } from "../kit/swatch.js";
 import { onTheme } from "../kit/theme.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { CurvePoints } from "./curve-points.js";
+import { placeOf } from "./trial-place.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const VERIFIES = ", trained for this β alone to check its arm’s curve there: it counts for no front";
@@ -193,6 +194,7 @@ export class TrialDrawer {
       ...metrics.flatMap(({ term, lit }) =>
         lit ? [h("p", { class: "lit muted" }, lightMark(lit), `${term}: ${lit.words}.`)] : [],
       ),
+      ...placeOf(trial.against_front, this.metrics, this.objectives),
       h("h3", {}, "Configuration"),
       definitions(config),
       h("h3", {}, "Run"),

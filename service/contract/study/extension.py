@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from service.contract.methods.searches import OptunaSearch
-from service.contract.study.expansion import expand
+from service.contract.methods.weightings import Arml
+from service.contract.study.expansion import Config, PlannedTrial, Slot, expand
 from service.contract.study.parsing import check_study
 from service.contract.study.parts import parts_of
 from service.contract.study.strict import Strict
@@ -50,6 +51,16 @@ def extended(study: Study, wish: Extension) -> Study:
     if {trial.id for trial in expand(study)} - {trial.id for trial in expand(more)}:
         raise _refused("", "this would change trials that were planned before: submit it as a new study")
     return more
+
+
+def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) -> bool:
+    """Whether its training is another one from the first step on when it has more epochs; `config` has what was
+    suggested for a slot."""
+    weighting = trial.weighting if isinstance(trial, PlannedTrial) else trial.parts.weighting.value
+    if not isinstance(weighting, Arml):
+        return False
+    form: object = (config or trial.config).get("weighting.form", weighting.form)
+    return form == "two-stage"
 
 
 def _add_seeds(study: Study, spec: dict[str, Any], seeds: list[int]) -> None:

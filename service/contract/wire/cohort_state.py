@@ -33,12 +33,23 @@ class CohortState(BaseModel):
         min_length=1, max_length=1024, description="its trials in their order, with what a search suggested for each"
     )
     epoch: int = Field(ge=1, lt=2**31, description="the last epoch in it")
+    epochs: int | None = Field(None, ge=1, lt=2**31, description="how many its trials were to have when it was saved")
     seconds: float = Field(ge=0, description="of training until then, all members together")
     failed: list[TrialId] = Field([], description="members that had failed by then")
 
     @property
     def key(self) -> str:
         return key_of(self.members)
+
+    @property
+    def living(self) -> list[str]:
+        """Members that had not failed: only they go on from it."""
+        return [trial for trial in self.members if trial not in self.failed]
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is from the end of the training, and of use only for more epochs."""
+        return self.epochs is not None and self.epoch >= self.epochs
 
 
 class CohortStates(BaseModel):

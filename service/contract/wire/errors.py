@@ -5,6 +5,7 @@ ParetoscopeError
 ├── NotFound          404  no such study, trial, figure
 ├── Conflict          409  the state of the study does not allow it
 │   └── Unreadable    409  what is stored of the study cannot be read by this version
+├── OtherVersion      412  who asks has a version that the service does not work with
 ├── TooLarge          413  the body is over the limit
 ├── TooSlow           408  the body did not arrive in time
 ├── UnsupportedType   415  the body is of a type that the route does not take
@@ -28,6 +29,7 @@ Code = Literal[
     "invalid_input",
     "not_found",
     "conflict",
+    "other_version",
     "too_large",
     "too_slow",
     "unsupported_type",
@@ -110,6 +112,12 @@ class Unreadable(Conflict):
     """What is stored of the study cannot be read by this version, or is damaged."""
 
     code = "unreadable"
+
+
+class OtherVersion(ParetoscopeError):
+    """Who asks said to have a version that the service does not work with."""
+
+    code, status = "other_version", 412
 
 
 class TooLarge(ParetoscopeError):

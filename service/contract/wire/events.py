@@ -168,6 +168,23 @@ class StudyStarted(StudyEvent):
 
 
 @dataclass(slots=True, kw_only=True)
+class StudyInterrupted(StudyEvent):
+    """Ray is away, and with it the driver as far as anybody can see; the study goes on by itself when Ray is back."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    reason: Reason
+    kind: Literal["study_interrupted"] = "study_interrupted"
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyReconnected(StudyEvent):
+    """Ray is back, and the driver was there all the time."""
+
+    leads_to: ClassVar = StudyState.RUNNING
+    kind: Literal["study_reconnected"] = "study_reconnected"
+
+
+@dataclass(slots=True, kw_only=True)
 class StudyPaused(StudyEvent):
     """No new trials are started, and those in training save their state and leave."""
 
@@ -204,6 +221,16 @@ class StudyExtended(StudyEvent):
     spec: Annotated[dict[str, Any], Field(description="the whole study as it is now")]
     version: Annotated[int, Field(ge=1, description="of the spec")]
     trials: Again
+    anew: (
+        Annotated[
+            list[TrialId],
+            Field(
+                max_length=100_000,
+                description="trials that begin anew, as their training depends on the number of epochs",
+            ),
+        ]
+        | None
+    ) = None
     kind: Literal["study_extended"] = "study_extended"
 
 
@@ -278,7 +305,8 @@ class TrialFailed(TrialEvent):
 
 
 FromDriver = StudyStarted | TrialStarted | Report | TrialFinished | TrialFailed | StudyFinished | StudyFailed
-Event = FromDriver | StudyQueued | StudyPaused | StudyResumed | StudyRetried | StudyExtended | StudyCancelled
+FromPeople = StudyQueued | StudyPaused | StudyResumed | StudyRetried | StudyExtended | StudyCancelled
+Event = FromDriver | FromPeople | StudyInterrupted | StudyReconnected
 
 
 def _default(kind: type[Event], name: str) -> str:

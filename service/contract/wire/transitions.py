@@ -17,8 +17,10 @@ from service.contract.wire.events import (
     StudyExtended,
     StudyFailed,
     StudyFinished,
+    StudyInterrupted,
     StudyPaused,
     StudyQueued,
+    StudyReconnected,
     StudyResumed,
     StudyRetried,
     StudyStarted,
@@ -37,6 +39,8 @@ FINISHED, FAILED = StudyState.FINISHED, StudyState.FAILED
 STUDY_MOVES: Mapping[type[StudyEvent], frozenset[StudyState]] = {
     StudyQueued: frozenset(),  # the first event of every log, written when the study is made
     StudyStarted: frozenset({QUEUED, RUNNING}),  # again after a driver's death
+    StudyInterrupted: frozenset({RUNNING}),
+    StudyReconnected: frozenset({RUNNING}),
     StudyPaused: frozenset({QUEUED, RUNNING}),
     StudyResumed: frozenset({PAUSED, FAILED}),  # what was cancelled stays so
     StudyRetried: frozenset({PAUSED, FINISHED, FAILED}),
@@ -142,12 +146,13 @@ class Ledger:
         self._trials[event.trial] = told if epoch is None else told._replace(epoch=int(epoch))
 
     def _plan_again(self, event: StudyEvent) -> None:
-        """A retried trial begins anew, one that has more epochs to go goes on."""
+        """A retried trial begins anew, one that has more epochs to go goes on, unless they change its training."""
         if isinstance(event, StudyRetried):
             self._trials |= dict.fromkeys(event.trials, Told())
         elif isinstance(event, StudyExtended):
             known = {trial: self._trials.get(trial, Told()) for trial in event.trials}
             self._trials |= {trial: told._replace(state=TrialState.PLANNED) for trial, told in known.items()}
+            self._trials |= dict.fromkeys(event.anew or (), Told())
 
 
 def _wrong_epoch(event: Report, told: Told) -> Refusal | None:

@@ -199,3 +199,10 @@ def test_a_study_that_cannot_be_read_has_its_row_and_says_why() -> None:
     assert "queued, unreadable" in lines(studies_table([study]))[1]
     shown = " ".join(lines(progress_view(study)))
     assert "data.name: 'holograms' is not known" in shown and "3 events of its log were lost" in shown
+
+
+def test_an_interrupted_study_says_so_in_its_row_and_why_beside_its_progress() -> None:
+    study = STUDY | {"state": "running", "interrupted": "Ray is away", "eta_seconds": None}
+    assert "running, interrupted" in lines(studies_table([study]))[1]
+    shown = lines(progress_view(study))
+    assert shown[0].endswith("running, interrupted") and "Ray is away" in shown[-1]

@@ -12,6 +12,7 @@ import pytest
 
 from frontends.cli import local
 from frontends.cli.local import ServiceKeeper
+from service.contract.exits import STORE_AWAY
 from tests.frontends.cli.test_local import Clock, Process
 
 
@@ -64,6 +65,42 @@ def test_ends_of_hours_ago_are_forgotten(tmp_path: Path, monkeypatch: pytest.Mon
     assert dying.started == 6 + 6 and keeper.given_up is not None
 
 
+class Waiting(Dying):
+    """A service that was killed and then finds its store away, so many times."""
+
+    def __init__(self, clock: Clock, first: int, times: int) -> None:
+        super().__init__(clock)
+        self.codes = [first, *[STORE_AWAY] * times]
+
+    def __call__(self) -> Process:
+        process = super().__call__()
+        process.code = self.codes.pop(0) if self.codes else 1
+        return process
+
+
+@pytest.mark.parametrize(("first", "started"), [(-9, 41 + 5), (STORE_AWAY, 6)])
+def test_a_store_that_is_away_is_waited_for_once_it_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock, first: int, started: int
+) -> None:
+    monkeypatch.setattr(local, "STORE_LOOK_SECONDS", 0)
+    (tmp_path / "service.log").write_text("")
+    keeper, waiting = ServiceKeeper({}, tmp_path, {}), Waiting(clock, first, 40)
+    monkeypatch.setattr(keeper, "_start", waiting)
+    keeper.run()
+    assert waiting.started == started and keeper.given_up is not None
+
+
+def test_a_service_that_cannot_even_be_started_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = ServiceKeeper({}, tmp_path, {})
+
+    def start() -> Process:
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(keeper, "_start", start)
+    keeper.run()
+    assert keeper.given_up == "the service could not be started: [Errno 12] Cannot allocate memory"
+
+
 def test_a_keeper_that_is_ended_starts_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keeper = ServiceKeeper({}, tmp_path, {})
     started: list[int] = []
@@ -99,5 +136,5 @@ def test_a_service_that_does_not_end_is_killed(deaf: subprocess.Popen[bytes], mo
         return plain(timeout=0.01 if len(waited) == 1 else timeout)
 
     monkeypatch.setattr(deaf, "wait", wait)
-    ServiceKeeper._end_process(deaf)
-    assert (deaf.returncode, waited) == (-signal.SIGKILL, [10, 5])
+    ServiceKeeper._end_process(deaf, 25)
+    assert (deaf.returncode, waited) == (-signal.SIGKILL, [25, 5])

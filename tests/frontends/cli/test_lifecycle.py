@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from frontends.cli.commands import points_of
+from frontends.client import ClientError
 from tests.frontends.cli.command_line import run
 from tests.frontends.played import begin, send
 from tests.processes import Running
@@ -37,6 +41,22 @@ def test_a_study_is_extended_by_seeds_and_grid_points(service: Running, spec: di
     after = service.get(f"/api/studies/{study}").json()["counts"]
     assert (before["planned"], after["planned"], after["finished"]) == (6, 12, 6)
     assert run("extend", study, "--grid", "no axis", url=service.url).returncode == 2
+
+
+def test_more_points_are_read_as_they_are_meant() -> None:
+    """An arm's name may have any sign in it; a number is one, a whole one stays whole."""
+    read = points_of(["a: 1=2:weighting.beta=0.5, 2", "a: 1=2:model.latent=8", "b:weighting.name=mib,1e-3"])
+    assert read == {
+        "a: 1=2": {"weighting.beta": [0.5, 2], "model.latent": [8]},
+        "b": {"weighting.name": ["mib", 0.001]},
+    }
+    assert [type(value) for value in read["a: 1=2"]["weighting.beta"]] == [float, int]
+
+
+@pytest.mark.parametrize("text", ["weighting.beta=1", ":weighting.beta=1", "a:weighting.beta", "a:weighting.beta="])
+def test_points_without_an_arm_or_a_value_are_refused_with_the_form(text: str) -> None:
+    with pytest.raises(ClientError, match="--grid is 'ARM:weighting\\.beta=0\\.5,2', got"):
+        points_of([text])
 
 
 def test_failed_trials_are_retried(service: Running, spec: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from frontends.cli.local_ray import LocalRay, Process, _temp_dir, processes_of
+from frontends.cli.local_ray import LocalRay, Process, processes_of
+from frontends.cli.ray_folders import folder_of
 from service.launching.ray_jobs import RayJobs
 from tests.processes import short_home, until
 
@@ -117,9 +118,9 @@ def test_ray_ends_with_the_process_that_started_it(number: int) -> None:
 
 def test_a_long_home_gets_a_short_folder_for_the_sockets(tmp_path: Path) -> None:
     home = tmp_path / ("long" * 20)
-    chosen = _temp_dir(home)
+    chosen = folder_of(home)
     try:
         assert len(str(chosen)) <= 38
     finally:
         chosen.parent.rmdir()
-    assert _temp_dir(Path("/tmp/h")) == Path("/tmp/h/ray")
+    assert folder_of(Path("/tmp/h")) == Path("/tmp/h/ray")

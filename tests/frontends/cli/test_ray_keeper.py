@@ -17,7 +17,7 @@ from tests.frontends.cli.test_local import Clock, Process
 class Ray:
     """Stands in for a `LocalRay` that ends at once whenever it was started again, until so many lives are over."""
 
-    def __init__(self, lives: int, failure: RayDidNotStart | None = None) -> None:
+    def __init__(self, lives: int, failure: Exception | None = None) -> None:
         self.lives, self.failure, self.stopped = lives, failure, 0
         self.process = Process()
 
@@ -71,10 +71,12 @@ def test_ends_that_lie_further_apart_are_not_too_many(monkeypatch: pytest.Monkey
     assert kept(monkeypatch, tmp_path, ray, 121).given_up is None and ray.lives == 0
 
 
-def test_a_ray_that_cannot_be_started_again_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ray = Ray(lives=1, failure=RayDidNotStart("its port is taken"))
+@pytest.mark.parametrize("failure", [RayDidNotStart("its port is taken"), OSError("its port is taken")])
+def test_a_ray_that_cannot_be_started_again_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: Exception
+) -> None:
     said = "Ray ended by itself and could not be started again: its port is taken"
-    assert kept(monkeypatch, tmp_path, ray).given_up == said
+    assert kept(monkeypatch, tmp_path, Ray(lives=1, failure=failure)).given_up == said
 
 
 def test_a_start_that_is_no_longer_wanted_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -19,17 +19,16 @@ from frontends.cli import local_ray
 from frontends.cli.local import Interrupted
 from frontends.cli.local_ray import (
     ATTEMPTS,
-    LONGEST_TEMP_DIR,
     MARK,
     LocalRay,
     Process,
     RayDidNotStart,
     _environment,
     _free_ports,
-    _temp_dir,
     _write_token,
     processes_of,
 )
+from frontends.cli.ray_folders import LONGEST_TEMP_DIR, folder_of, sweep_folders
 
 
 def ray_of(process: subprocess.Popen[bytes], temp_dir: Path, jobs_url: str = "http://jobs") -> LocalRay:
@@ -83,9 +82,9 @@ def test_ports_differ() -> None:
 def test_a_home_is_long_by_its_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     fits = Path("/" + "h" * (LONGEST_TEMP_DIR - len("//ray")))
-    assert len(str(fits / "ray")) == LONGEST_TEMP_DIR and _temp_dir(fits) == fits / "ray"
+    assert len(str(fits / "ray")) == LONGEST_TEMP_DIR and folder_of(fits) == fits / "ray"
     for home in (Path(f"{fits}h"), Path(str(fits)[:-1] + "ü")):
-        chosen = _temp_dir(home)
+        chosen = folder_of(home)
         assert chosen.parent.parent == tmp_path and not chosen.exists()
         assert chosen.parent.stat().st_mode & 0o077 == 0, "Ray opens its own folder to everybody"
 
@@ -321,6 +320,20 @@ def test_a_short_folder_goes_with_ray_and_logs_in_the_home_stay(
         (folder / "log").write_text("x")
         ray_of(sleeper, folder).stop()
     assert not short.parent.exists() and (home / "log").is_file()
+
+
+def test_short_folders_of_rays_that_were_killed_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait(30)
+    ours = folder_of(Path("/" + "h" * 200)).parent
+    ending = tmp_path / f"pscope-{gone.pid}-ending"
+    left = tmp_path / f"pscope-{gone.pid}-left"
+    another = tmp_path / "pscope-another"
+    for folder in (ours, ending, left, another):
+        (folder / "ray" / "session_2026-01-01").mkdir(parents=True)
+    sweep_folders(lambda folder: folder == ending / "ray")
+    assert sorted(tmp_path.iterdir()) == sorted([ours, ending, another])
 
 
 def test_another_ray_in_the_same_folder_is_waited_for_and_then_told(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from frontends.cli import local
-from frontends.cli.local import LocalError, ServiceKeeper, listen
+from frontends.cli.local import LocalError, ServiceKeeper, listen, wait_for_an_earlier_service
 from frontends.cli.local_ray import processes_of
 from tests.frontends.cli.command_line import run
 from tests.frontends.conftest import TOKEN
@@ -142,6 +146,67 @@ def test_a_service_that_dies_is_started_again_and_its_note_has_the_new_process(
     assert note[1]["pid"] != note[2]["pid"] and keeper.given_up is None
     keeper.end()
     assert not keeper.is_alive() and not Path(f"/proc/{note[2]['pid']}").exists()
+
+
+def test_a_note_that_finds_no_room_is_written_later_and_the_service_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = threading.Event()
+    full.set()
+    plain = Path.write_text
+
+    def write_text(path: Path, text: str, *arguments: Any) -> int:
+        if full.is_set() and path.parent == tmp_path:
+            path.touch()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return plain(path, text, *arguments)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    (tmp_path / "service.json").touch()
+    plain(tmp_path / "service.json", json.dumps({"url": "http://127.0.0.1:9", "pid": 1}))
+    keeper = keeper_of(tmp_path, monkeypatch, "import time; print('up', flush=True); time.sleep(600)")
+    keeper.start()
+    until(partial(has_started, tmp_path, 1), "it runs")
+    assert json.loads((tmp_path / "service.json").read_text())["url"] == "http://127.0.0.1:9", "the one of before"
+    full.clear()
+    until(lambda: json.loads((tmp_path / "service.json").read_text())["pid"] > 1, "the note has the new process")
+    assert keeper.is_alive() and keeper.given_up is None
+    keeper.end()
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("service.json", "service.log")] == []
+
+
+HOLDS_A_PORT = """
+import socket, sys
+door = socket.create_server(("127.0.0.1", 0))
+print(door.getsockname()[1], flush=True)
+sys.stdin.readline()
+"""
+
+
+@contextmanager
+def earlier_service(home: Path, told: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A process of `home` that has a port until it is told to end; its note is in `told`."""
+    command, given = [sys.executable, "-c", HOLDS_A_PORT], environment(PARETOSCOPE_HOME=str(home))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=given, **pipes) as process:  # type: ignore[call-overload]
+        (told / "service.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "pid": process.pid}))
+        yield process, int(process.stdout.readline())
+        process.kill()
+
+
+def test_the_port_of_a_service_whose_up_was_killed_is_waited_for(tmp_path: Path) -> None:
+    with earlier_service(tmp_path, tmp_path) as (process, port):
+        with pytest.raises(LocalError, match="cannot be used"):
+            listen("127.0.0.1", port)
+        threading.Timer(0.3, process.stdin.close).start()  # type: ignore[union-attr]
+        wait_for_an_earlier_service(tmp_path)
+        listen("127.0.0.1", port).close()
+
+
+def test_a_process_that_only_has_the_number_of_an_earlier_service_is_not_waited_for(tmp_path: Path) -> None:
+    with earlier_service(tmp_path / "another", tmp_path) as (process, _):
+        wait_for_an_earlier_service(tmp_path)
+        assert process.poll() is None
 
 
 def _ray_of(home: Path) -> int:

@@ -141,6 +141,20 @@ class Told(Study):
             yield {"state": state, "progress": progress, "counts": counts}
 
 
+def test_an_interruption_is_a_line_with_its_reason_and_so_is_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    class Interrupted(Told):
+        def follow(self, every: float = 0.5, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+            for state, why in zip(super().follow(), (None, "Ray is away", "Ray is away", None), strict=True):
+                yield {**state, "interrupted": why}
+
+    follow(Interrupted(*[("running", 0.5, 20, 0)] * 4), as_json=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "running 50 %  20/40 trials",
+        "running, interrupted 50 %  20/40 trials: Ray is away",
+        "running 50 %  20/40 trials",
+    ]
+
+
 def test_a_line_is_printed_per_tenth_of_the_way_and_per_state(capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(
         ("queued", 0.0, 0, 0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from datetime import UTC, datetime
 
@@ -17,6 +18,7 @@ from service.exports.report_tables import MARKS, MOST_TRIALS, arms_table, trials
 from service.exports.tables import Column, Table, as_kind, reports_table
 from service.exports.tables import trials_table as flat_trials
 from service.views.fold import StudyView
+from tests.service.bench import Bench
 from tests.service.exports.test_report_tables import rows_of
 from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, study_of, tell
 
@@ -35,6 +37,14 @@ def test_a_parquet_file_has_every_row_once_however_many(count: int) -> None:
 def test_a_csv_file_has_every_row_once_however_many(count: int) -> None:
     text = "".join(csv_pieces(numbers(count)))
     assert text == "".join(f"{line}\r\n" for line in ["n", *range(count)])
+
+
+def test_no_cell_of_a_downloaded_csv_is_a_formula(bench: Bench) -> None:
+    arms = [{"name": name, "weighting": {"name": "mib"}} for name in ("=1+1", "@SUM(A1)", "-1")]
+    study = bench.submit(arms=arms)
+    answer = bench.ask("GET", f"/api/studies/{study}/export", params={"format": "csv"})
+    rows = list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+    assert [row["arm"] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-1"]
 
 
 def test_a_table_is_of_the_moment_it_was_asked_for() -> None:

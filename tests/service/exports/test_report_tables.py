@@ -52,6 +52,15 @@ def test_a_trials_reason_is_words_not_markup() -> None:
     assert "<img" not in table and "&lt;img src=x onerror=alert(1)&gt; &amp; more" in table
 
 
+def test_a_long_reason_is_cut_between_its_letters_not_within_their_escapes() -> None:
+    view = bottleneck_of()
+    trial = next(iter(view.trials))
+    play(view, trial, [], "trial_failed")
+    view.trials[trial].reason = "<" * 300
+    row = next(row for row in rows_of(trials_table(view)) if row["Trial"] == trial)
+    assert row["State"] == ("failed: " + "<" * 300)[:200]
+
+
 def test_an_arms_numbers_stand_under_their_headings() -> None:
     view = uneven()
     grid, mib = rows_of(arms_table(compared(view)))

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from service.figures.drawing.information_bound import bound_line, bound_of, calm
+from service.figures.drawing.information_bound import Bound, bound_line, bound_of, calm
 from service.figures.drawing.information_paths import MANY, SAMPLE, few, plane_data
 from service.figures.information_plane import draw_plane, subtitle_of
 from service.views.overlay import Overlay
@@ -163,3 +163,12 @@ def test_the_subtitle_names_the_worst_light_of_what_is_shown() -> None:
     lit, unlit = (subtitle_of(plane_data(view)) for view in (grid(NEAR, ROUGH, NEAR), grid({}, {}, {})))
     assert lit.startswith("I(X;Z) ≤ KL to a fitted marginal (trust light ◐ at worst), I(Z;Y)")
     assert unlit.startswith("I(X;Z) ≤ KL to a fitted marginal, I(Z;Y)")
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("entropy", [0.05, 1.0, 3.0])
+def test_the_bound_runs_once_through_what_is_shown_of_the_plane(entropy: float, log: bool) -> None:
+    """Also where no code has as much as H(Y), or all have more."""
+    xs, ys = bound_line(Bound(entropy, (0.1, 2.0), (0.0, 1.1 * entropy), log))
+    assert (xs[0], xs[-1]) == (0.1, 2.0) and xs == sorted(set(xs))
+    assert ys == [pytest.approx(min(x, entropy), rel=1e-3) for x in xs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from service.analysis import Axis
 from service.analysis.attainment import Rectangle
 from service.contract.metrics import described
 from service.contract.wire.errors import InvalidInput
-from service.figures import beta_sensitivity, generalization_gap, robustness
+from service.figures import FIGURES, beta_sensitivity, generalization_gap, robustness
 from service.figures.attainment_difference import difference_data, draw_difference
 from service.figures.drawing import attained
 from service.figures.drawing.choices import chosen_arms
@@ -21,6 +22,7 @@ from service.figures.figure import Asked
 from service.figures.parallel_coordinates import coordinates_data, draw_coordinates
 from service.figures.pareto_front import controls as front_controls
 from service.figures.pareto_front import figure as front_figure
+from service.store.artifacts import Artifacts
 from service.views.fold import StudyView
 from tests.service.studies import MANUAL, MIB, accuracy, bottleneck_of, event, play, study_of, tell
 
@@ -262,3 +264,11 @@ def test_rows_of_attacks_go_down_with_the_arms_side_by_side_and_ranks_below() ->
         ("manual β", [1.5]),
         ("MIB", [1.5]),
     ]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(name: str, tmp_path: Path) -> None:
+    """Whoever asks for it by its name gets an answer, whether the study offers it or not."""
+    drawn = FIGURES[name].with_words(Asked(bottleneck_of(MIB, seeds=[0]), artifacts=Artifacts(tmp_path)))
+    assert drawn.summary.startswith(f"{FIGURES[name].title}. ")
+    assert drawn.empty or not any("x" in trace for trace in drawn.plotly["data"])

@@ -101,6 +101,17 @@ def test_beta_is_shown_before_other_numbers_and_an_automatic_arm_has_none() -> N
     assert shading_of(view, "plain") is None
 
 
+def test_beta_is_the_shade_wherever_it_stands_among_the_numbers_of_an_arm() -> None:
+    """The rate to hold comes before β in the study, and in every trial's configuration."""
+    both = {"name": "target-rate", "rate_bits": {"grid": [1.0, 8.0]}, "beta": {"grid": [0.1, 1.0]}}
+    rates = {"name": "target-rate", "rate_bits": {"grid": [1.0, 8.0]}, "speed": {"grid": [0.1, 0.2]}}
+    view = bottleneck_of({"name": "both", "weighting": both}, {"name": "rates", "weighting": rates}, seeds=[0])
+    by_beta, by_rate = shading_of(view, "both"), shading_of(view, "rates")
+    assert by_beta is not None and by_rate is not None
+    assert (by_beta.label, list(by_beta.shares.values())) == ("β", [0.0, 1.0, 0.0, 1.0])
+    assert (by_rate.label, list(by_rate.shares.values())) == ("rate bits", [0.0, 0.0, 1.0, 1.0])
+
+
 def test_a_grid_on_the_front_is_pale_where_beta_is_small() -> None:
     view = bottleneck_of(MANUAL, seeds=[0])
     for i, trial in enumerate(view.trials):

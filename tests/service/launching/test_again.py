@@ -101,7 +101,7 @@ def test_more_seeds_are_more_trials_and_what_has_finished_is_not_run_again(bench
     assert answer.json()["counts"]["planned"] == len(trials) == 6 and set(before) < set(trials)
     assert [trials[trial]["state"] for trial in before] == ["finished", "finished"]
     bench.launcher.tick()
-    assert bench.events(study)[-1]["reason"] == "resumed; 4 trials had not begun"
+    assert bench.events(study)[-1]["reason"] == "extended; 4 trials had not begun"
     new = next(trial for trial in trials if trial not in before)
     trained(bench, study, new)
     assert rows(bench, study)[new]["state"] == "finished"
@@ -127,6 +127,62 @@ def test_more_epochs_let_finished_trials_go_on_and_keep_what_they_told(bench: Be
     assert (answer["accepted"], answer["duplicates"]) == (3, 1)
     reports = bench.get(f"/api/studies/{study}/trials/{first}")["reports"]
     assert [report["epoch"] for report in reports] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("wish", ["extend", "retry"])
+def test_a_study_that_is_still_pausing_has_a_driver_with_its_old_plan_and_takes_nothing_new(
+    bench: Bench, wish: str
+) -> None:
+    """It might say that the study has finished, and would mean what it knew of."""
+    study = bench.submit()
+    bench.launcher.tick()
+    trained(bench, study, bench.trials(study)[0], end="failed")
+    ask(bench, study, "pause")
+    body = {"seeds": [5]} if wish == "extend" else None
+    answer = ask(bench, study, wish, body)
+    assert answer.status_code == 409
+    assert answer.json()["error"]["message"] == f"study {study} is still pausing: trials save their state and leave"
+    assert bench.kinds(study)[-1] == "study_paused"
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert ask(bench, study, wish, body).status_code == 200
+
+
+TASKS = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+STAGED = {"name": "a", "weighting": {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}, **TASKS}
+
+
+def test_what_depends_on_the_number_of_epochs_is_trained_anew_and_the_event_says_so(bench: Bench) -> None:
+    study, (simple, staged) = finished(bench, arms=[STAGED])
+    ask(bench, study, "extend", {"epochs": 3})
+    event = bench.events(study)[-1]
+    assert (event["kind"], event["trials"], event["anew"]) == ("study_extended", [simple], [staged])
+    trials = rows(bench, study)
+    assert [trials[trial]["metrics"] for trial in (simple, staged)] == [{"epoch": 1}, {}]
+    assert [trials[trial]["extensions"] for trial in (simple, staged)] == [1, 1]
+    assert [trials[trial]["retries"] for trial in (simple, staged)] == [0, 0]
+    bench.launcher.tick()
+    words = "1 trial starts anew, as its training depends on the number of epochs"
+    assert words in bench.read(study)["reason"]
+    trained(bench, study, staged, epochs=3, name=f"{staged}:anew1")
+    reports = bench.get(f"/api/studies/{study}/trials/{staged}")["reports"]
+    assert [report["epoch"] for report in reports] == [1, 2, 3], "none of the earlier training is left"
+
+
+def test_a_paused_training_that_depends_on_the_number_of_epochs_begins_anew_too(bench: Bench) -> None:
+    study = bench.submit(arms=[STAGED], training={"epochs": 5})
+    bench.launcher.tick()
+    simple, staged = bench.trials(study)
+    for trial in (simple, staged):
+        bench.report(study, {"uid": f"{trial}:1", "kind": "report", "trial": trial, "metrics": {"epoch": 1}})
+    ask(bench, study, "pause")
+    bench.cluster.end(study, "SUCCEEDED", None)
+    ask(bench, study, "extend", {"seeds": [4]})
+    assert "anew" not in bench.events(study)[-1], "the number of its epochs is the same"
+    ask(bench, study, "pause")
+    ask(bench, study, "extend", {"epochs": 9})
+    event = bench.events(study)[-1]
+    assert (event["trials"], event["anew"]) == ([], [staged])
+    assert rows(bench, study)[staged]["metrics"] == {}
 
 
 @pytest.mark.parametrize(

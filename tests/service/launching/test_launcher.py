@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.contract.wire.errors import Unavailable
+from service.contract.wire.events import StudyCancelled
 from service.launching.handover import Handover
 from service.launching.launcher import Launcher
 from tests.processes import until
@@ -68,6 +70,7 @@ def test_a_job_is_named_after_its_study_and_told_where_the_service_is(tmp_path: 
         "PARETOSCOPE_DATA": str(tmp_path / "sets"),
         "PARETOSCOPE_INSTANCE": bench.parts.instance,
         "PARETOSCOPE_SAVE_SECONDS": "120.0",
+        "PARETOSCOPE_FINAL_STATES": "checkpoints",
     }
     bench.close()
 
@@ -86,6 +89,7 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
         "PARETOSCOPE_JOB": study,
         "PARETOSCOPE_DATA": str(tmp_path / "data"),
         "PARETOSCOPE_SAVE_SECONDS": "120.0",
+        "PARETOSCOPE_FINAL_STATES": "checkpoints",
         "PARETOSCOPE_INSTANCE": bench.parts.instance,
         "PARETOSCOPE_TOKEN_PATH": str(drivers / study),
     }
@@ -102,6 +106,23 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
     bench.close()
 
 
+def test_a_token_that_cannot_be_written_holds_the_study_and_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "full").write_text("where a folder cannot be made")
+    bench = Bench(tmp_path / "home", token="secret", driver_tokens=tmp_path / "full" / "drivers")
+    study = bench.submit()
+    for _ in range(3):
+        assert bench.launcher.step() is True
+    assert bench.state(study) == "queued" and bench.cluster.submitted == [], "no start is told that was none"
+    [said] = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said.exc_info is None and "the token of a driver cannot be written: Not a directory" in said.message
+    (tmp_path / "full").unlink()
+    bench.launcher.step()
+    assert bench.cluster.started() == [study] and bench.state(study) == "running"
+    bench.close()
+
+
 def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> None:
     drivers = tmp_path / "drivers"
     bench = Bench(tmp_path, token="secret", driver_tokens=drivers)
@@ -113,6 +134,17 @@ def test_a_token_whose_driver_never_read_it_is_taken_back(tmp_path: Path) -> Non
     bench.cluster.end(study, "STOPPED")
     bench.launcher.tick()
     assert list(drivers.iterdir()) == []
+    bench.close()
+
+
+def test_a_job_whose_name_was_used_before_gets_a_token_that_is_new(tmp_path: Path) -> None:
+    """A log that lost its end counts its starts anew, and a file may still lie there."""
+    bench = Bench(tmp_path / "home", token="own", driver_tokens=tmp_path / "tokens")
+    study, handover = bench.submit(), Handover(bench.parts.tokens, bench.settings)
+    paths = [Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"])]
+    first = paths[0].read_text()
+    paths.append(Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"]))
+    assert paths[0] == paths[1] and paths[1].read_text() not in ("", first)
     bench.close()
 
 
@@ -324,6 +356,36 @@ def test_a_job_that_ray_forgot_is_started_again(bench: Bench) -> None:
     assert bench.cluster.started() == [study, f"{study}-2"]
 
 
+def test_a_job_that_ray_did_not_take_is_handed_over_again_and_told_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = bench.submit()
+
+    def no_agent(*arguments: object) -> None:
+        raise Unavailable("No available agent to submit job")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench.cluster, "submit", no_agent)
+        for _ in range(3):
+            assert bench.launcher.step() is True
+    bench.launcher.step()
+    assert bench.kinds(study) == ["study_queued", "study_started"] and bench.cluster.started() == [study]
+    bench.cluster.jobs.clear()
+    bench.launcher.step()
+    assert bench.cluster.started() == [study, f"{study}-2"], "a job that it took and forgot is another matter"
+
+
+def test_however_often_ray_forgets_a_job_its_study_goes_on(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, driver_attempts=2)
+    study = bench.submit()
+    bench.launcher.tick()
+    for start in range(2, 6):
+        bench.cluster.jobs.clear()
+        bench.launcher.tick()
+        assert (bench.state(study), bench.cluster.started()[-1]) == ("running", f"{study}-{start}")
+    bench.close()
+
+
 def test_a_long_message_of_ray_is_cut(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
@@ -508,6 +570,22 @@ def test_orphans_are_looked_for_until_ray_has_answered(bench: Bench) -> None:
     bench.cluster.answers = True
     bench.launcher.step()
     assert bench.cluster.stopped == [study] and bench.cluster.listed == 1
+
+
+def test_who_does_not_lead_starts_nothing_and_looks_for_orphans_when_it_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who led before may have died after it had cancelled a study, and before it ended its job."""
+    bench.launcher.tick()
+    study, cancelled = bench.submit(), bench.submit()
+    bench.parts.store.append(cancelled, [StudyCancelled(uid="elsewhere")])
+    bench.cluster.end(cancelled, "RUNNING", None)
+    monkeypatch.setattr(bench.parts.store, "leads", lambda: False)
+    assert bench.launcher.tick() is True, "it has to look again soon: who leads may die"
+    assert (bench.cluster.started(), bench.cluster.listed, bench.state(study)) == ([], 1, "queued")
+    monkeypatch.setattr(bench.parts.store, "leads", lambda: True)
+    bench.launcher.tick()
+    assert (bench.cluster.started(), bench.cluster.stopped) == ([study], [cancelled])
 
 
 def test_a_restarted_launcher_goes_on_counting_where_the_log_ends(tmp_path: Path, bench: Bench) -> None:

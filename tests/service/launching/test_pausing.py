@@ -36,6 +36,20 @@ def test_a_paused_study_is_left_alone_and_goes_on_with_a_new_driver(bench: Bench
     assert bench.events(study)[-1]["reason"] == "resumed; 2 trials had not begun"
 
 
+def test_a_paused_study_says_that_it_is_pausing_until_its_driver_has_left(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    ask(bench, study, "pause")
+    assert bench.read(study)["pausing"] is True
+    assert bench.launcher.tick() and bench.read(study)["pausing"] is True
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.launcher.tick()
+    assert "pausing" not in bench.read(study)
+    waiting = bench.submit()
+    ask(bench, waiting, "pause")
+    assert "pausing" not in bench.read(waiting), "nothing of it is in training"
+
+
 def test_a_driver_that_is_still_leaving_is_waited_for(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
@@ -134,3 +148,22 @@ def test_a_paused_study_stays_so_over_a_restart(tmp_path: Path, bench: Bench) ->
     again.launcher.tick()
     assert (again.state(study), again.cluster.started()) == ("paused", [])
     again.close()
+
+
+def test_the_start_after_a_pause_is_no_attempt_of_the_study(tmp_path: Path) -> None:
+    """Its driver may die once more than another's before the study is given up."""
+    bench = Bench(tmp_path, driver_attempts=1)
+    study = bench.submit()
+    bench.launcher.tick()
+    for wish in ("pause", "resume"):
+        assert bench.ask("POST", f"/api/studies/{study}/{wish}").status_code == 200
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.launcher.tick()
+    assert bench.cluster.started() == [study, f"{study}-2"] and bench.events(study)[-1]["excused"] is True
+    bench.cluster.end(f"{study}-2")
+    bench.launcher.tick()
+    assert (bench.state(study), bench.cluster.started()[-1]) == ("running", f"{study}-3")
+    bench.cluster.end(f"{study}-3")
+    bench.launcher.tick()
+    assert bench.state(study) == "failed"
+    bench.close()

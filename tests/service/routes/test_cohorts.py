@@ -24,9 +24,9 @@ def put(bench: Bench, study: str, body: bytes, key: str) -> Any:
     return bench.ask("PUT", f"/api/studies/{study}/cohorts/{key}/state", content=body)
 
 
-def saved(bench: Bench, study: str, *trials: str, epoch: int = 3) -> str:
+def saved(bench: Bench, study: str, *trials: str, epoch: int = 3, epochs: int = 9) -> str:
     members: dict[str, Any] = {trial: {} for trial in trials}
-    answer = put(bench, study, content(members, epoch), key_of(members))
+    answer = put(bench, study, content(members, epoch, epochs=epochs), key_of(members))
     assert answer.status_code == 204, answer.text
     return key_of(members)
 
@@ -44,9 +44,11 @@ def test_a_state_is_handed_out_as_it_was_saved_and_the_latest_counts(bench: Benc
     one, two = bench.trials(study)
     key = saved(bench, study, one, two)
     saved(bench, study, one, two, epoch=5)
-    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").content == content({one: {}, two: {}}, 5)
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").content == content(
+        {one: {}, two: {}}, 5, epochs=9
+    )
     assert bench.get(f"/api/studies/{study}/cohorts") == {
-        "cohorts": [{"members": {one: {}, two: {}}, "epoch": 5, "seconds": 1.5, "failed": []}]
+        "cohorts": [{"members": {one: {}, two: {}}, "epoch": 5, "epochs": 9, "seconds": 1.5, "failed": []}]
     }
 
 
@@ -98,15 +100,73 @@ def test_a_state_is_gone_when_all_its_members_are_over(bench: Bench) -> None:
     assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 404
 
 
-@pytest.mark.parametrize("end", ["finish", "cancel"])
-def test_a_study_that_has_ended_for_good_keeps_no_states_and_takes_none(bench: Bench, end: str) -> None:
+@pytest.mark.parametrize(("end", "epochs"), [("finish", 9), ("cancel", 9), ("cancel", 3)])
+def test_a_study_that_has_ended_keeps_no_state_from_before_the_end_and_takes_none(
+    bench: Bench, end: str, epochs: int
+) -> None:
     study = bench.submit()
     bench.launcher.tick()
     trials = bench.trials(study)
-    key = saved(bench, study, *trials)
+    key = saved(bench, study, *trials, epochs=epochs)
     getattr(bench, end)(study)
     assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 404
     assert put(bench, study, content({trial: {} for trial in trials}), key).status_code == 409
+
+
+def test_the_state_at_the_end_of_a_training_stays_for_more_epochs_until_the_study_is_deleted(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    at_end, before = saved(bench, study, one, epochs=3), saved(bench, study, two, epochs=9)
+    for number in (0, 1):
+        bench.finish_trial(study, number)
+    bench.finish(study)
+    found = [bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code for key in (at_end, before)]
+    assert found == [200, 404]
+    assert bench.get(f"/api/studies/{study}/cohorts") == {"cohorts": []}, "nobody goes on from it now"
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 5}).status_code == 200
+    assert [each["epoch"] for each in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [3]
+    bench.cluster.end(study, "SUCCEEDED", None)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"] == "extended; 1 trial goes on after epoch 3, 1 trial had not begun"
+    bench.cancel(study)
+    bench.delete(study)
+    assert not (bench.settings.home / "states" / study).exists()
+
+
+def test_an_end_that_is_told_twice_takes_no_state_from_a_study_that_goes_on(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    for number in (0, 1):
+        bench.finish_trial(study, number)
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 9}).status_code == 200
+    key = saved(bench, study, one, two, epoch=5)
+    bench.finish(study)
+    assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 200
+
+
+def test_a_retried_trial_costs_the_others_of_its_cohort_no_state(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    members: dict[str, Any] = {one: {}, two: {}}
+    body = content(members, 3, epochs=3, failed=[two])
+    assert put(bench, study, body, key_of(members)).status_code == 204
+    bench.finish_trial(study, 0)
+    bench.report(study, {"uid": "f", "kind": "trial_failed", "trial": two, "reason": "r"})
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/retry").status_code == 200
+    assert bench.get(f"/api/studies/{study}/cohorts") == {"cohorts": []}, "nobody who lives in it is to be trained"
+    bench.launcher.tick()
+    assert bench.read(study)["reason"] == "retried; 1 trial had not begun"
+    bench.report(study, {"uid": "f2", "kind": "trial_failed", "trial": two, "reason": "r"})
+    bench.report(study, {"uid": "end2", "kind": "study_finished"})
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 5}).status_code == 200
+    assert [each["failed"] for each in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [[two]]
 
 
 def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_does_not(bench: Bench) -> None:
@@ -117,6 +177,32 @@ def test_a_failed_study_keeps_its_states_as_it_may_be_resumed_and_a_deleted_one_
     assert bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code == 200
     bench.delete(study)
     assert not (bench.settings.home / "states" / study).exists()
+
+
+@pytest.mark.parametrize("damaged", [b"", b"no safetensors", content({"t": {}})[:40]])
+def test_a_state_that_is_damaged_on_the_disk_counts_as_none_and_hides_no_other(bench: Bench, damaged: bytes) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    one, two = bench.trials(study)
+    broken = saved(bench, study, one)
+    saved(bench, study, two, epoch=8)
+    (bench.settings.home / "states" / study / f"{broken}.safetensors").write_bytes(damaged)
+    assert [list(state["members"]) for state in bench.get(f"/api/studies/{study}/cohorts")["cohorts"]] == [[two]]
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("1 trial goes on after epoch 8, 1 trial had not begun")
+
+
+def test_a_retried_trial_begins_anew_and_so_does_who_was_saved_with_it(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1])
+    bench.launcher.tick()
+    failed, beside, other, _ = bench.trials(study)
+    with_it, without = saved(bench, study, failed, beside), saved(bench, study, other)
+    bench.report(study, {"uid": "t", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.report(study, {"uid": "f", "kind": "study_failed", "reason": "r"})
+    assert bench.ask("POST", f"/api/studies/{study}/retry").status_code == 200
+    kept = [bench.ask("GET", f"/api/studies/{study}/cohorts/{key}/state").status_code for key in (with_it, without)]
+    assert kept == [404, 200]
 
 
 def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -> None:
@@ -135,6 +221,20 @@ def test_a_study_started_again_says_after_which_epoch_it_goes_on(bench: Bench) -
     assert "1 trial starts over, 4 trials had not begun" in reason
     states = [trial["state"] for trial in bench.get(f"/api/studies/{study}/trials")["trials"]]
     assert set(states) == {"planned"}, "nothing runs before a driver says so"
+
+
+def test_of_a_saved_cohort_only_those_go_on_that_have_not_ended(bench: Bench) -> None:
+    study = bench.submit(seeds=[0, 1, 2])
+    bench.launcher.tick()
+    failed, going, further, *_ = bench.trials(study)
+    saved(bench, study, failed, going, epoch=4)
+    saved(bench, study, further, epoch=9)
+    for trial in (failed, going, further):
+        bench.report(study, {"uid": f"{trial}:s", "kind": "trial_started", "trial": trial})
+    bench.report(study, {"uid": "f", "kind": "trial_failed", "trial": failed, "reason": "diverged"})
+    bench.cluster.end(study)
+    bench.launcher.tick()
+    assert bench.read(study)["reason"].endswith("; 2 trials go on after epochs 4 to 9, 3 trials had not begun")
 
 
 def test_the_state_alone_is_told_to_those_who_only_want_to_know_of_a_pause(bench: Bench) -> None:

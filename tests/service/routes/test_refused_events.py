@@ -106,6 +106,15 @@ def test_a_driver_that_was_replaced_is_told_to_stop_and_harms_nothing(bench: Ben
     assert bench.state(study) == "running"
 
 
+def test_where_the_log_names_no_driver_none_was_replaced(bench: Bench) -> None:
+    """As in logs from before drivers had names, and of who names none."""
+    study = bench.submit()
+    a, _ = bench.trials(study)
+    assert send(bench, study, {"uid": "go", "kind": "study_started"}).json()["accepted"] == 1
+    for epoch, job in enumerate((None, study, "another"), 1):
+        assert send(bench, study, report(a, epoch), job=job).json()["accepted"] == 1
+
+
 def test_reports_that_meet_a_cancelled_study_end_their_driver(bench: Bench, study: str) -> None:
     a, _ = bench.trials(study)
     bench.cancel(study)

@@ -25,7 +25,7 @@ from service.store.sql import SqlStore
 from service.views.cache import Views
 from service.views.fold import StudyView
 from service.views.selectors import Counts, counts, progress
-from tests.service.studies import MIB, bottleneck_of, event, play, tell
+from tests.service.studies import ALL_BETAS, MIB, bottleneck_of, curve, event, play, play_curves, tell
 
 
 @pytest.fixture
@@ -171,6 +171,30 @@ def test_a_paused_study_has_nothing_running_and_goes_on_where_it_was() -> None:
     tell(view, event("trial_started", trial=trial, epoch=3), at="2026-01-01T09:00:00Z")
     assert (view.waiting, view.fruitless, view.trials[trial].state) == (False, 0, TrialState.RUNNING)
     assert view.trials[trial].started_at == "2026-01-01T00:00:01Z", "it goes on, it does not begin"
+
+
+@pytest.mark.parametrize("epoch", [None, 0])
+def test_a_trial_that_starts_over_is_as_old_as_its_last_start(epoch: int | None) -> None:
+    view = bottleneck_of(MIB)
+    trial = next(iter(view.trials))
+    for number, at in enumerate(("2026-01-01T00:00:01Z", "2026-01-01T09:00:00Z")):
+        tell(view, event("study_started", job=f"s1-{number}"))
+        tell(view, event("trial_started", trial=trial, host=f"host {number}", epoch=epoch), at=at)
+    assert (view.trials[trial].started_at, view.trials[trial].host) == ("2026-01-01T09:00:00Z", "host 1")
+
+
+def test_a_retried_trial_has_nothing_of_the_training_that_failed_but_its_log() -> None:
+    view = bottleneck_of(ALL_BETAS, seeds=[0])
+    (trial,) = view.trials
+    play_curves(view, trial, curve((0.1, 3.0, 1.0), (1.0, 2.0, 1.0)), end="trial_failed", accuracy=0.5)
+    assert len(view.trials[trial].points) == 2
+    view.trials[trial].keep_log(["a trace"])
+    tell(view, event("study_failed", reason="every trial failed"))
+    tell(view, event("study_retried", trials=[trial], wait_seconds=0.0))
+    again = view.trials[trial]
+    assert (again.metrics, again.reports, again.points, again.measured()) == ({}, [], [], [(None, {})])
+    assert (again.state, again.reason, again.started_at, again.ended_at) == (TrialState.PLANNED, None, None, None)
+    assert (again.log, again.retries, view.ended) == (["a trace"], 1, [])
 
 
 def test_a_failed_study_that_is_resumed_has_not_ended_and_its_stopped_trials_are_planned() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.contract.wire.errors import NotFound
 from service.web import audit
 from service.web.audit import Audit
 from service.web.rates import Rate
@@ -84,21 +85,54 @@ def test_what_breaks_a_rule_is_refused_with_its_place(guarded: Bench, asked: dic
     assert "\x1b" not in answer.text
 
 
+def test_a_new_driver_ends_the_tokens_of_its_studys_earlier_ones_and_no_other(guarded: Bench) -> None:
+    tokens = guarded.parts.tokens
+    person, (study, other) = create(guarded), (guarded.submit() for _ in range(2))
+    first, elsewhere = tokens.for_driver(study), tokens.for_driver(other)
+    second = tokens.for_driver(study)
+    ends = [row.expires_at for row in map(tokens.find, (first, elsewhere, second, person["token"])) if row]
+    assert len(ends) == 4 and ends[0] is not None and ends[1:] == [None, None, None]
+
+
+def test_a_code_is_exchanged_once_also_by_two_who_were_let_in_at_the_same_time(guarded: Bench) -> None:
+    tokens = guarded.parts.tokens
+    row = tokens.find(tokens.code_for(guarded.submit()))
+    assert row is not None and tokens.find(tokens.claim(row)) is not None
+    with pytest.raises(NotFound, match="this code was used before"):
+        tokens.claim(row)
+
+
 def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
     study = {**SPEC, "seeds": [0]}  # two trials
-    token = create(guarded, scopes=["read", "write", "ingest"], studies_at_once=2, trials=5, bytes=10)["token"]
+    token = create(guarded, scopes=["read", "write", "ingest"], studies_at_once=2, trials=4, bytes=10)["token"]
     one, two = (ask(guarded, token, "POST", json=study).json()["id"] for _ in range(2))
     refused = ask(guarded, token, "POST", json=study)
     assert refused.status_code == 403 and "2 studies at once" in refused.json()["error"]["message"]
     assert ask(guarded, token, "POST", f"/api/studies/{one}/cancel").status_code == 200
     refused = ask(guarded, token, "POST", json={**study, "seeds": [0, 1]})
-    assert refused.status_code == 403 and "5 trials" in refused.json()["error"]["message"]
+    assert refused.status_code == 403 and "4 trials" in refused.json()["error"]["message"]
     assert ask(guarded, token, "POST", json=study).status_code == 201
     trial = guarded.trials(two)[0]
     place = f"/api/studies/{two}/trials/{trial}/artifacts/checkpoint.safetensors"
     assert ask(guarded, token, "PUT", place, content=b"x" * 11).status_code == 413
     assert ask(guarded, token, "PUT", place, content=b"x" * 10).status_code == 204
     assert len(guarded.get("/api/studies")["studies"]) == 3
+
+
+def test_the_bytes_of_a_token_are_those_of_all_its_studies(guarded: Bench) -> None:
+    token = create(guarded, scopes=["read", "write", "ingest"], bytes=10)["token"]
+    studies = [ask(guarded, token, "POST", json=SPEC).json()["id"] for _ in range(2)]
+
+    def put(study: str, size: int) -> int:
+        path = f"/api/studies/{study}/trials/{guarded.trials(study)[0]}/artifacts/checkpoint.safetensors"
+        return ask(guarded, token, "PUT", path, content=b"x" * size).status_code
+
+    assert [put(studies[0], 6), put(studies[1], 5), put(studies[1], 4), put(guarded.submit(), 20)] == [
+        204,
+        413,
+        204,
+        204,
+    ]
 
 
 def test_an_address_with_many_wrong_tokens_waits_but_whoever_was_let_in_does_not(guarded: Bench) -> None:

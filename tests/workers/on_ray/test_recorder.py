@@ -20,7 +20,7 @@ from workers.on_ray import driver
 from workers.on_ray.driver import NotEnough, slots_of
 from workers.on_ray.recorder import Recorder
 from workers.on_ray.searcher import CohortSearcher
-from workers.on_ray.trainable import MEMBERS, REPORT
+from workers.on_ray.trainable import GONE, MEMBERS, REPORT
 from workers.planning.supply import Supply
 
 
@@ -83,7 +83,8 @@ def test_a_curve_travels_with_the_report_of_its_trial(told: Told) -> None:
 def cohort(**more: Any) -> Any:
     """As much of a Tune trial as the recorder looks at."""
     members = '{"a": {"weighting.beta": 0.1}, "b": {}}'
-    return SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", error_file=None, last_result={}, **more)
+    known = {"error_file": None, "last_result": {}, "run_metadata": SimpleNamespace(num_failures=0), **more}
+    return SimpleNamespace(config={MEMBERS: members}, trial_id="tune-1", **known)
 
 
 def test_each_trial_gets_a_line_with_one_event_only(told: Told) -> None:
@@ -203,10 +204,46 @@ def test_a_process_that_died_and_starts_again_says_where_it_goes_on(told: Told) 
     assert begins(told, '{"a": {}}', 5) == [("started", "a", 5)], "once more, and nothing was saved in between"
 
 
+def test_a_process_that_starts_again_on_another_node_names_that_node(told: Told) -> None:
+    """Tune keeps the last result of the process that died, until the new one's has been handled."""
+    trial = cohort()
+    for node in ("10.0.0.1", "10.0.0.2"):
+        said = EpochReport(epoch=5, metrics={}, failures={}, final=False, begins=True).model_dump_json()
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said, HOSTNAME: "node", NODE_IP: node})
+        trial.last_result = {HOSTNAME: "node", NODE_IP: node}
+    assert [event[2] for event in told.events.told] == ["node/10.0.0.1"] * 2 + ["node/10.0.0.2"] * 2
+
+
+def test_a_member_that_had_failed_and_is_trained_elsewhere_is_not_told_of_here(told: Told) -> None:
+    """It was retried: its cohort still has its row, and reports from before its failure."""
+    trial: Any = SimpleNamespace(
+        config={MEMBERS: '{"a": {}, "b": {}}', GONE: '["b"]'}, trial_id="tune-1", last_result={}
+    )
+    told.recorder.on_trial_start(1, [], trial)
+    old = EpochReport(epoch=1, metrics={"a": {}, "b": {}}, failures={"b": "long ago"}, final=False)
+    for said in (old, report(2, final=True, a={})):
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})
+    assert {event[1] for event in told.events.told} == {"a"} and told.recorder.open == {"b", "c"}
+
+
 def test_a_cohort_that_leaves_ends_no_trial_and_closes_the_study_for_others(told: Told) -> None:
     leaving = EpochReport(epoch=0, metrics={}, failures={}, final=False, leaves=True).model_dump_json()
     told.recorder.on_trial_result(1, [], cohort(), {REPORT: leaving})
     assert told.recorder.paused and told.events.told == [] and told.recorder.open == {"a", "b", "c"}
+
+
+def test_deaths_of_processes_count_only_while_nothing_new_is_trained(told: Told) -> None:
+    trial = cohort()
+
+    def says(epoch: int, begins: bool = False) -> int:
+        said = report(epoch, a={"accuracy": 0.5}).model_copy(update={"begins": begins})
+        told.recorder.on_trial_result(1, [], trial, {REPORT: said.model_dump_json()})
+        return int(trial.run_metadata.num_failures)
+
+    says(5)
+    trial.run_metadata.num_failures = 2
+    assert says(3, begins=True) == 2 and [says(4), says(5)] == [2, 2], "what was trained before is nothing new"
+    assert says(6) == 0
 
 
 def test_a_process_that_died_without_a_traceback_fails_its_members_all_the_same(told: Told) -> None:

@@ -71,7 +71,7 @@ def run(plan: Plan, **suggested: dict[str, Any]) -> None:
 def nothing_saved(request: Request) -> Answer:
     """A service that takes what is sent."""
     if request.path.endswith("/s1/state"):
-        return Answer(200, '{"state": "running"}')
+        return Answer(200, '{"state": "running", "leave": false}')
     return Answer(404 if request.method == "GET" else 204)
 
 
@@ -87,13 +87,21 @@ def test_a_cohort_uses_as_many_threads_as_it_has_whole_cpus(
     assert torch.get_num_threads() == threads and played.sent == [], "nothing failed"
 
 
-@pytest.mark.parametrize(("gpus", "device"), [([], "cpu"), ([0], "cuda")])
-def test_a_cohort_trains_on_the_gpu_that_ray_gave_it(
-    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, gpus: list[int], device: str
+@pytest.mark.parametrize(
+    ("gpus", "usable", "device"), [([], True, "cpu"), ([0], True, "cuda"), ([0], False, "cpu"), ([], False, "cpu")]
+)
+def test_a_cohort_trains_on_the_gpu_that_ray_gave_it_and_says_so_where_there_is_none(
+    played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch, gpus: list[int], usable: bool, device: str
 ) -> None:
     monkeypatch.setattr("ray.get_gpu_ids", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: usable)
+    played.does = lambda: iter([epoch(1, final=True)])
     run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
     assert played.device.type == device
+    log = "\n".join(played.sent[-1].log)
+    assert ("GPU of Ray: 0" in log) == bool(gpus) and ("torch can use none here" in log) == (
+        device != "cuda" and gpus != []
+    )
 
 
 @pytest.mark.parametrize(("count", "end"), [(8, "t6, t7"), (9, "t6, t7 and 1 more"), (11, "t6, t7 and 3 more")])
@@ -222,7 +230,7 @@ class Kept:
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/s1/state"):
             self.asked.set()
-            return Answer(200, json.dumps({"state": self.state}))
+            return Answer(200, json.dumps({"state": self.state, "leave": self.state == "paused"}))
         if request.method == "PUT":
             self.saved[request.path] = request.body
             return Answer(204)
@@ -282,3 +290,108 @@ def test_a_state_that_cannot_be_read_is_a_start_from_the_beginning(
         run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
     assert [(report.epoch, report.begins) for report in played.sent] == [(0, True), (1, False)]
     assert played.begun is None
+
+
+def told(reports: Sequence[EpochReport]) -> list[tuple[int, bool, bool]]:
+    return [(report.epoch, report.begins, report.final) for report in reports]
+
+
+@pytest.fixture
+def real(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Kept, list[EpochReport]]]:
+    """The real training beside a service that keeps states; what it sends."""
+    sent: list[EpochReport] = []
+    service = Kept()
+    monkeypatch.setattr("ray.get_gpu_ids", list)
+    monkeypatch.setattr(trainable, "_send", sent.append)
+    with StandIn(service.answer).serving() as stand_in:
+        monkeypatch.setenv("PARETOSCOPE_URL", stand_in.url)
+        yield service, sent
+
+
+def longer(plan: Plan, epochs: int) -> Plan:
+    """The same trials, extended."""
+    more = {
+        name: trial._replace(training=trial.training.model_copy(update={"epochs": epochs}))
+        for name, trial in plan.trials.items()
+        if isinstance(trial, PlannedTrial)
+    }
+    return plan._replace(trials={**more})
+
+
+def test_a_cohort_that_has_finished_leaves_its_state_and_more_epochs_go_on_from_it(
+    real: tuple[Kept, list[EpochReport]], cohorts: Any
+) -> None:
+    _, sent = real
+    plan = plan_of(
+        cohorts.trial("a", Fixed(beta=0.1), epochs=2),
+        cohorts.trial("b", Fixed(beta=0.1), seed=1, epochs=2),
+        evaluation=Evaluation(),
+    )
+    run(plan)
+    assert told(sent) == [(0, True, False), (1, False, False), (2, False, True)]
+    sent.clear()
+    run(longer(plan, 4))
+    assert told(sent)[0] == (2, True, False) and told(sent)[-2:] == [(3, False, False), (4, False, True)]
+    assert not any(report.final or report.missing for report in sent[:-1]), "what was the end is none any more"
+    straight = cohorts.reports(list(longer(plan, 4).trials.values()))
+    for ours, theirs in zip(sent[-2:], straight[-2:], strict=True):
+        for name in "ab":
+            assert {**ours.metrics[name], "seconds": 0} == {**theirs.metrics[name], "seconds": 0}
+
+
+def test_a_cohort_whose_last_words_were_lost_says_them_again_and_trains_nothing(
+    real: tuple[Kept, list[EpochReport]], cohorts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process died after the state was kept and before the log had heard of the end."""
+    _, sent = real
+    plan = plan_of(cohorts.trial("a", Fixed(beta=0.1), epochs=2), evaluation=Evaluation())
+    run(plan)
+    last = sent[-1]
+    sent.clear()
+    monkeypatch.setattr("workers.training.loop.train", lambda *_, **__: pytest.fail("trained again"))
+    run(plan)
+    assert told(sent) == [(2, True, False), (1, False, False), (2, False, True)]
+    assert sent[-1].metrics == last.metrics
+
+
+@pytest.mark.parametrize(
+    ("setting", "checkpoints", "kept"),
+    [
+        (None, True, True),
+        (None, False, False),
+        ("checkpoints", False, False),
+        ("always", False, True),
+        ("never", True, False),
+    ],
+)
+def test_the_last_state_is_kept_with_checkpoints_or_as_the_setting_says(
+    real: tuple[Kept, list[EpochReport]],
+    cohorts: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str | None,
+    checkpoints: bool,
+    kept: bool,
+) -> None:
+    service, _ = real
+    if setting:
+        monkeypatch.setenv("PARETOSCOPE_FINAL_STATES", setting)
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1), epochs=1), evaluation=Evaluation(checkpoints=checkpoints)))
+    assert any(path.endswith("/state") for path in service.saved) == kept
+
+
+def test_a_state_that_is_refused_is_told_in_a_sentence_and_the_training_ends_well(
+    real: tuple[Kept, list[EpochReport]], cohorts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, sent = real
+
+    def full(request: Request) -> Answer:
+        if request.method == "PUT" and request.path.endswith("/state"):
+            return Answer(413, json.dumps({"error": {"code": "too_large", "message": "there is no room for it"}}))
+        return service.answer(request)
+
+    with StandIn(full).serving() as stand_in:
+        monkeypatch.setenv("PARETOSCOPE_URL", stand_in.url)
+        run(plan_of(cohorts.trial("a", Fixed(beta=0.1), epochs=2), evaluation=Evaluation()))
+    assert told(sent)[-1] == (2, False, True) and sent[-1].failures == {}
+    said = [line for line in sent[-1].log if "state" in line]
+    assert len(said) == 1 and said[0].endswith("the state could not be saved: there is no room for it")

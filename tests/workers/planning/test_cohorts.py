@@ -35,6 +35,15 @@ def trials(**arms: dict[str, Any]) -> list[PlannedTrial]:
     return found
 
 
+def test_what_depends_on_the_number_of_epochs_trains_apart() -> None:
+    """More epochs let the others go on from their common state, and these begin anew."""
+    tasks = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+    forms = {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}
+    cohorts = plan(trials(a={"weighting": forms, "seeds": 2, **tasks}), slots=1)
+    forms_of = [sorted(trial.config["weighting.form"] for trial in cohort) for cohort in cohorts]
+    assert sorted(forms_of) == [["simplified"] * 2, ["two-stage"] * 2]
+
+
 def sizes(cohorts: list[list[PlannedTrial]]) -> list[int]:
     return [len(cohort) for cohort in cohorts]
 

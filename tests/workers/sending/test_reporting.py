@@ -15,6 +15,7 @@ import pytest
 
 from service.contract.wire.events import REASON_LENGTH
 from tests.processes import until
+from workers.planning.rounds import Round
 from workers.sending import reporter as reporting
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
@@ -92,6 +93,30 @@ def test_events_arrive_in_order_with_deterministic_uids(service: Service) -> Non
     assert service.events[3]["reason"] == "because"
     assert service.events[4] == {"uid": "study:finished:job1", "kind": "study_finished"}
     assert set(service.headers) == {"Bearer secret"}
+
+
+def test_what_is_told_in_another_round_is_no_resend_of_the_first(service: Service) -> None:
+    """An epoch that an extended trial trains again is the same; a retried trial is told anew."""
+    reporter = Reporter(StudyClient(service.url, None, "s1"), "job2")
+    reporter.rounds = {"more": Round(0, 1), "again": Round(2, 0), "both": Round(1, 2)}
+    for trial in ("first", "more", "again", "both"):
+        reporter.trial_started(trial)
+        reporter.trial_started(trial, epoch=3)
+        reporter.report(trial, 4, {})
+        reporter.trial_finished(trial)
+        reporter.trial_failed(trial, "because")
+    assert reporter.close(5)
+    names = {
+        "first": ("first", ""),
+        "more": ("more", ":1"),
+        "again": ("again:retry2", ""),
+        "both": ("both:retry1", ":2"),
+    }
+    assert service.uids == [
+        uid
+        for own, end in names.values()
+        for uid in (f"{own}:started", f"{own}:started:job2:1", f"{own}:4", f"{own}:finished{end}", f"{own}:failed{end}")
+    ]
 
 
 def test_an_event_says_all_that_was_told_and_nothing_that_was_not(service: Service) -> None:

@@ -165,10 +165,10 @@ def test_a_service_that_comes_back_gets_the_file(spec: dict[str, Any]) -> None:
 def test_a_service_that_hangs_for_longer_than_any_patience_gets_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it answered before, it is there: nothing is given up."""
     monkeypatch.setattr(study_client, "LONGEST_PAUSE", 0.1)
-    answers = iter([Answer(200, '{"state": "running"}'), *[Answer(503)] * 12])
+    answers = iter([Answer(200, '{"state": "running", "leave": false}'), *[Answer(503)] * 12])
     stand_in = StandIn(lambda request: next(answers, Answer(204)))
     with stand_in.serving() as service, StudyClient(service.url, None, "s1") as client:
-        client.state(threading.Event())
+        assert not client.is_to_leave(threading.Event())
         begun = time.monotonic()
         sending = Uploads(client)
         assert sending.put("t1", NAME, b"weights") is None and sending.put("t2", NAME, b"weights") is None

@@ -23,6 +23,7 @@ class KnownState(BaseModel):
     """Of a study that is only asked for its state."""
 
     state: StudyState
+    leave: bool
 
 
 class KnownTrial(BaseModel):
@@ -50,6 +51,18 @@ class KnownBatch(BaseModel):
     """Of what became of a batch of events."""
 
     refusals: list[KnownRefusal] = []
+
+
+class KnownWords(BaseModel):
+    """Of an error: what it says."""
+
+    message: str
+
+
+class KnownError(BaseModel):
+    """Of an answer that is one."""
+
+    error: KnownWords
 
 
 class KnownTrials(BaseModel):

@@ -57,6 +57,13 @@ class StudySummary(Answer):
     started_at: Annotated[Time | None, Field(description="when its first driver was started, UTC; null before that")]
     ended_at: Annotated[Time | None, Field(description="when it ended, UTC; null before that")]
     reason: Annotated[str | None, Field(description="why it is in this state, where there is something to say")]
+    interrupted: Annotated[
+        str | None,
+        Field(
+            description="why nobody trains it though it runs: Ray is away, or its driver was started again and no "
+            "trial has begun since; it goes on by itself. null otherwise"
+        ),
+    ]
     counts: Annotated[TrialCounts, Field(description="of all its trials")]
     progress: Annotated[float, Field(ge=0, le=1, description="share of its work that is done")]
     eta_seconds: Annotated[
@@ -88,6 +95,9 @@ class StateAnswer(Answer):
     """Where a study is, and nothing else."""
 
     state: Annotated[StudyState, Field(description="its current state")]
+    leave: Annotated[
+        bool, Field(description="whether trial processes save their states and leave: it is paused, or Ray ends now")
+    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -156,3 +166,10 @@ class StudyWithFigures(StudyAnswer):
             description="its place among the studies that wait; only while it waits",
         ),
     ] = None
+    pausing: Annotated[
+        bool,
+        Field(
+            exclude_if=lambda pausing: not pausing,
+            description="whether trials of a paused study are still saving their state and leaving; only then",
+        ),
+    ] = False

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, WithJsonSchema
 
 from service.contract.wire.answers.answer import DESCRIBED_BY, Answer, AsItIs, Intervals, SentConfig, SentMetrics, Time
-from service.contract.wire.events import CurvePoint, TrialState
+from service.contract.wire.events import CurvePoint, TrialState, Where
 from service.contract.wording.lights import LightName
 
 # The schema of a point is the one that drivers send it by.
@@ -34,6 +34,54 @@ class MetricLight(Answer):
 
     light: Annotated[LightName, Field(description="one of the catalog's lights")]
     words: Annotated[str, Field(description="its error on a Gaussian task of the same shape, in a sentence")]
+
+
+@dataclass(slots=True, kw_only=True)
+class FrontReading(Answer):
+    """By how much a point is better than a front; below 0: worse. Between two neighbours the front is not known."""
+
+    told: Annotated[
+        float, Field(description="by the line where that is beaten, by the step where that is not reached, else 0")
+    ]
+    step: Annotated[
+        float, Field(description="against what the baseline's trials dominate, the pessimistic reading of its front")
+    ]
+    line: Annotated[float, Field(description="against the straight lines between them, the optimistic one")]
+
+
+@dataclass(slots=True, kw_only=True)
+class PointAgainstFront(Answer):
+    """A point of a trial against the baseline's front of its seed: of one seed, so without an interval or a test."""
+
+    where: Annotated[
+        Where | None, Field(description="on its trial's curve, as {beta: 0.01}; null where the trial is a single point")
+    ]
+    dominated: Annotated[bool, Field(description="the front is nowhere worse and somewhere better")]
+    beyond: Annotated[
+        bool | None,
+        Field(
+            description="better than all of the front in one objective, worse in the other; null unless they are two"
+        ),
+    ]
+    distance: Annotated[
+        FrontReading | None,
+        Field(description="to the front, in units of the objectives' ranges; null beyond its reach"),
+    ]
+    matched: Annotated[
+        dict[str, FrontReading],
+        Field(description="by objective, in its unit, at the same value of the other; where the front has that value"),
+    ]
+    amounts_to: Annotated[
+        dict[str, float], Field(description="settings of the baseline that land there; none beyond its reach")
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialAgainstFront(Answer):
+    """Where a trial lies against the baseline's front of its own seed."""
+
+    baseline: Annotated[str, Field(description="the arm whose front it is")]
+    points: Annotated[list[PointAgainstFront], Field(description="one, or those of its curve that carry something")]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,6 +150,10 @@ class TrialWithReports(TrialRow):
     points: Annotated[
         SentCurve,
         Field(description="its curve as it was measured last, along it; empty where the trial is a single point"),
+    ]
+    against_front: Annotated[
+        TrialAgainstFront | None,
+        Field(description="null for trials of the baseline, and for those that count for no front"),
     ]
 
 

@@ -78,6 +78,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [VIB],
         {"data": {"name": "digits", "labels": 100}},
     ),
+    "few labels for a bottleneck beside tasks": (
+        [("data.labels", ["train_fraction"])],
+        [arm(THREE, UNIFORM), {**VIB, "name": "b"}],
+        {"data": {"name": "digits", "labels": 100}, "objectives": goals("seconds", "epoch")},
+    ),
     "attacks on a toy": (
         [
             ("evaluation.attacks", ["problem bottleneck in every arm", "'toy'", "arm 't'"]),

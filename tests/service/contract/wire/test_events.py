@@ -38,6 +38,8 @@ FULL: dict[str, dict[str, Any]] = {
     "study_cancelled": {},
     "trial_started": {"trial": "t1", "arm": "a", "host": "node", "config": {"weighting.beta": 0.5}},
     "report": {"trial": "t1", "arm": "a", "metrics": {"epoch": 1, "accuracy": None}, "log": ["line"]},
+    "study_interrupted": {"reason": "why"},
+    "study_reconnected": {},
     "trial_finished": {"trial": "t1", "arm": "a", "log": ["line"]},
     "trial_failed": {"trial": "t1", "arm": "a", "reason": "why", "log": ["line"]},
 }
@@ -61,6 +63,8 @@ def test_every_event_of_a_study_leads_to_its_state() -> None:
     assert led == {
         "study_queued": "queued",
         "study_started": "running",
+        "study_interrupted": "running",
+        "study_reconnected": "running",
         "study_paused": "paused",
         "study_resumed": "running",
         "study_retried": "running",
@@ -106,7 +110,7 @@ def test_what_is_empty_or_zero_is_said_and_what_is_open_is_not() -> None:
 def test_a_driver_cannot_queue_pause_resume_retry_extend_or_cancel_a_study() -> None:
     own = {kind for kind, event in KINDS.items() if event in get_args(FromDriver)}
     wishes = {"study_paused", "study_resumed", "study_retried", "study_extended", "study_cancelled"}
-    assert KINDS.keys() - own == {"study_queued", *wishes}
+    assert KINDS.keys() - own == {"study_queued", "study_interrupted", "study_reconnected", *wishes}
     for kind, body in FULL.items():
         if kind in own:
             assert batch({"kind": kind, **body}).events[0].kind == kind

@@ -1,0 +1,97 @@
+"""Room for files: on the disk, in the home, for a token. What finished trials left for more epochs goes first, as only
+time is lost with it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator, Sequence
+
+from service.contract.wire.errors import NotFound, TooLarge, Unreadable
+from service.settings import Settings
+from service.store.artifacts import Artifacts
+from service.store.states import StateFile, States
+from service.store.tokens import Tokens
+from service.views.cache import Views
+
+log = logging.getLogger("paretoscope.room")
+
+
+class Room:
+    """Asked before a file is taken in; TooLarge says which limit leaves none."""
+
+    def __init__(self, settings: Settings, views: Views, tokens: Tokens, artifacts: Artifacts, states: States) -> None:
+        self._settings, self._views, self._tokens = settings, views, tokens
+        self._artifacts, self._states = artifacts, states
+
+    def for_file(self, study_id: str, announced: int | None) -> None:
+        """A trial's file."""
+        self._on_disk(announced)
+        self._for_token(study_id, announced or 0)
+
+    def for_state(self, study_id: str, key: str, announced: int | None) -> None:
+        """A cohort's state, which takes the place of its earlier one."""
+        self._on_disk(announced)
+        earlier = sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
+        more = (announced or 0) - earlier
+        self._for_token(study_id, more)
+        files, most = self._states.files(), self._settings.max_state_bytes
+        kept, limit = sum(file.size for file in files), "PARETOSCOPE_MAX_STATE_BYTES"
+        if self._lacks(kept + more - most, files, limit):
+            raise TooLarge(
+                f"saved states of trials may have {most:,} bytes in this home, {limit}, and {kept:,} are kept already"
+            )
+
+    def _on_disk(self, announced: int | None) -> None:
+        """Files must not fill the disk that the log of all studies needs."""
+        size = self._settings.max_artifact_bytes if announced is None else announced
+        free, keep = shutil.disk_usage(self._settings.home).free, self._settings.keep_free_bytes
+        limit = "PARETOSCOPE_KEEP_FREE_BYTES"
+        if free - size < keep and self._lacks(keep + size - free, self._states.files(), limit):
+            raise TooLarge(
+                f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free, {limit}: "
+                "delete studies, or set evaluation.checkpoints to false"
+            )
+
+    def _for_token(self, study_id: str, more: int) -> None:
+        owner = self._tokens.owner(study_id)
+        most = owner[0].bytes if owner else None
+        if owner is None or most is None:
+            return
+        states = [file for study in owner[1] for file in self._states.files(study)]
+        kept = sum(self._artifacts.bytes_of(study) for study in owner[1]) + sum(file.size for file in states)
+        by_age = sorted(states, key=lambda file: file.saved_at)
+        if self._lacks(kept + more - most, by_age, f"the {most:,} bytes of token {owner[0].name}"):
+            raise TooLarge(f"files of the token's studies may have {most:,} bytes, and {kept:,} are kept already")
+
+    def _lacks(self, bytes: int, files: Sequence[StateFile], limit: str) -> bool:
+        """Whether so many bytes cannot be gained from what finished trials left; nothing is dropped then."""
+        dropped: list[StateFile] = []
+        left = self._left_by_finished(files)
+        while bytes > 0 and (file := next(left, None)) is not None:
+            dropped.append(file)
+            bytes -= file.size
+        if bytes > 0:
+            return True
+        for file in dropped:
+            file.place.unlink(missing_ok=True)
+            log.info(
+                "a saved state of study %s was dropped to make room (%s): more epochs of its trials would start over",
+                file.study,
+                limit,
+            )
+        return False
+
+    def _left_by_finished(self, files: Sequence[StateFile]) -> Iterator[StateFile]:
+        for file in files:
+            state = file.head()
+            try:
+                with self._views.read(file.study) as view:
+                    trials = {own: trial.state.is_over() for own, trial in view.all_trials.items()}
+            except NotFound:
+                yield file
+                continue
+            except Unreadable:
+                continue
+            if state is not None and state.is_final and all(trials.get(trial, True) for trial in state.members):
+                yield file

@@ -1,0 +1,59 @@
+"""The short form of `make faults`: a study on SQLite, a handful of faults, and all that must hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.disk import small_disk
+from tests.faults.disturbed import study
+from tests.faults.disturbing import Disturbing, Fault, drawn
+from tests.faults.holding import Told, held, starts_again
+from tests.faults.leftovers import leftovers
+from tests.faults.stack import PARTS, running
+from tests.faults.undisturbed import undisturbed
+
+SAVE_SECONDS, EPOCHS = 1.0, 60
+SPEC = study(EPOCHS, grid=[0.01], searched=4, fraction=0.3)
+FAULTS = [
+    [Fault("kill", "worker", at=0.1), Fault("kill", "service", at=0.1)],
+    [Fault("fill", "the disk", 3, at=0.3)],  # and a driver and the service die meanwhile
+    [Fault("stop", "worker", 2, at=0.45)],
+    [Fault("kill", "up", at=0.55)],
+]
+
+
+@pytest.mark.timeout(900)
+def test_a_disturbed_study_ends_as_if_nothing_had_happened() -> None:
+    with small_disk() as disk:
+        faults = FAULTS if disk.mounted else [FAULTS[0], [Fault("kill", "driver", at=0.3)], *FAULTS[2:]]
+        with running(disk.folder / "home", SAVE_SECONDS) as stack, stack.client() as client:
+            handle = client.submit(SPEC)
+            Disturbing(stack, disk, handle.id, 0, print).all(faults)
+            handle.wait(timeout=600)
+            told = Told.of(handle)
+        assert stack.ends == [-9], "`up` ended when it was killed, and only then"
+        rows = list(held(told, undisturbed(SPEC), EPOCHS, SAVE_SECONDS))
+        assert [row for row in rows if not row.holds] == []
+        assert list(leftovers(stack.home, stack.drivers)) == []
+
+
+def test_a_seed_draws_the_same_faults_again_and_every_part_is_killed() -> None:
+    faults = drawn(7, 21, 7, 2, 3)
+    assert faults == drawn(7, 21, 7, 2, 3) != drawn(8, 21, 7, 2, 3)
+    assert [group[0].at for group in faults] == sorted(group[0].at for group in faults)
+    assert sum(map(len, faults)) == 33 > len(faults), "some come at once"
+    assert {fault.part for group in faults for fault in group if fault.kind == "kill"} == set(PARTS)
+
+
+def test_training_that_is_repeated_is_counted_from_the_save() -> None:
+    def event(kind: str, second: int, **more: object) -> dict[str, object]:
+        return {"kind": kind, "trial": "t", "at": f"2026-01-01T00:00:{second:02d}.000Z", **more}
+
+    reports = [event("report", e, metrics={"epoch": e, "seconds": e / 4}) for e in range(1, 10)]
+    events = [event("trial_started", 0), *reports, event("trial_started", 20, epoch=6)]
+    events += [event("report", 21, metrics={"epoch": 10, "seconds": 2.5})]
+    [again] = starts_again(events, "t", 5.0)
+    assert again == (3, 3.0, 1.5, 7.0)
+    late = [event("trial_started", 0), *reports, event("trial_started", 20, epoch=0), events[-1]]
+    [again] = starts_again(late, "t", 5.0)
+    assert again.epochs == 9 and again.seconds == 9.0 > again.allowed == 7.0, "and what is too much is seen"

@@ -1,0 +1,1 @@
+"""Sequences of requests against a real service, and how it is afterwards: `make fuzz`."""

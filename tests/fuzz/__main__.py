@@ -1,0 +1,46 @@
+"""`make fuzz`: at least 2,000 requests in sequences and all hostile inputs, against a real service with a token.
+
+`make fuzz ARGS="--cases 500 --seed 7"` asks for others. What breaks a rule is printed, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.fuzz.hostile import CASES
+from tests.fuzz.run import Run
+from tests.processes import service_alone, short_home
+
+MEMORY, COST = 1.5, 2.0  # how much more it may be afterwards
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    asked = parser.parse_args(arguments)
+    print(f"seed {asked.seed}")
+    begun = time.monotonic()
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="fuzz") as service:
+        run = Run(service._replace(token="fuzz"), asked.cases, asked.seed)
+    by_class = {
+        number: sum(count for (_, status), count in run.told.answers.items() if status // 100 == number)
+        for number in (2, 4, 5)
+    }
+    calls = len({label for label, _ in run.told.answers})
+    print(f"{run.told.cases:,} requests to {calls} calls and {len(CASES)} hostile inputs")
+    print(f"answers: {', '.join(f'{count:,} of {number}xx' for number, count in by_class.items())}")
+    print(f"studies: {len(run.told.made)} made; {time.monotonic() - begun:.0f} s in all")
+    print(f"before: {run.before.words()}; after: {run.after.words()}")
+    print(f"memory {run.memory:.2f} times (at most {MEMORY:g}), cost {run.cost:.2f} times (at most {COST:g})")
+    for complaint in run.complaints:
+        print(f"\n{complaint}")
+    return int(bool(run.complaints) or run.memory > MEMORY or run.cost > COST)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,68 @@
+"""Bodies that have a chance to be taken: a schema alone hardly ever makes a study that is one."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from service.contract.study.expansion import expand
+from service.contract.study.parsing import check_study
+from service.contract.wire.cohort_state import key_of
+from tests.service.routes.test_cohorts import content as saved_state
+
+SPEC: dict[str, Any] = {
+    "name": "small",
+    "seeds": [0, 1],
+    "training": {"epochs": 3},
+    "arms": [{"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 1.0]}}}],
+}
+TRIALS = [trial.id for trial in expand(check_study(SPEC))]
+MEMBERS: dict[str, Any] = {trial: {} for trial in TRIALS}
+KEY = key_of(MEMBERS)
+STATE = saved_state(MEMBERS)
+JSON, BINARY = "application/json", "application/octet-stream"
+
+
+def event(chance: random.Random) -> dict[str, Any]:
+    """One that a driver may send, in no order that a driver would keep."""
+    trial = chance.choice([*TRIALS, *TRIALS, "t000000000000"])
+    kind = chance.choice(["report"] * 6 + ["trial_started"] * 4 + ["trial_finished", "trial_failed"])
+    kind = chance.choice([kind] * 12 + ["study_started"] * 3 + ["study_finished", "study_failed"])
+    made: dict[str, Any] = {"uid": f"{kind}:{chance.randrange(60)}", "kind": kind}
+    if not kind.startswith("study_"):
+        made["trial"] = trial
+    if kind == "report":
+        values = [0.5, None, 1e300, -1.0, 0]
+        made["metrics"] = {"epoch": chance.choice([1, 2, 3, 4, -1, 10**12]), "accuracy": chance.choice(values)}
+    if kind.endswith("_failed"):
+        made["reason"] = "it died"
+    return made
+
+
+def reports(chance: random.Random) -> dict[str, Any]:
+    started = [{"uid": "s", "kind": "study_started"}] if chance.random() < 0.5 else []
+    return {"events": [*started, *(event(chance) for _ in range(chance.randrange(1, 12)))]}
+
+
+def extension(chance: random.Random) -> dict[str, Any]:
+    wishes: list[dict[str, Any]] = [
+        {"seeds": [chance.randrange(100)]},
+        {"epochs": chance.randrange(1, 50)},
+        {"grid": {"a": {"weighting.beta": [chance.random()]}}},
+    ]
+    return chance.choice(wishes)
+
+
+def likely(label: str, chance: random.Random) -> tuple[Any, str] | None:
+    """A body and its type for this call, or none where the schema's own will do."""
+    if label == "POST /api/studies":
+        return {**SPEC, "name": f"study {chance.randrange(1000)}"}, JSON
+    if label.endswith("/reports"):
+        return reports(chance), JSON
+    if label.endswith("/extend"):
+        return extension(chance), JSON
+    if label.startswith("PUT") and label.endswith("/state"):
+        return STATE, BINARY
+    if label == "POST /api/tokens":
+        return {"name": "made", "scopes": [chance.choice(["read", "write", "ingest"])]}, JSON
+    return None

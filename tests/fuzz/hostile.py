@@ -1,0 +1,34 @@
+"""The kept collection of hostile inputs, and what sends one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+KEPT = Path(__file__).parents[1] / "service" / "routes" / "hostile.json"
+CASES: list[dict[str, Any]] = json.loads(KEPT.read_text())
+
+
+def send(ask: Callable[..., httpx.Response], case: dict[str, Any]) -> httpx.Response:
+    """By any function that takes a method, a path, headers and content."""
+    headers = dict(case.get("headers", {}))
+    if case.get("type", "none") != "none":
+        headers["Content-Type"] = case["type"]
+    content = (case["body"] * case.get("repeat", 1)).encode() if "body" in case else None
+    return ask(case["method"], case["path"], headers=headers, content=content)
+
+
+def fault_of(answer: httpx.Response, case: dict[str, Any]) -> str | None:
+    """Why the answer is none that such an input may get."""
+    if not 400 <= answer.status_code < 500 or answer.status_code != case.get("status", answer.status_code):
+        return f"answered {answer.status_code}: {answer.text[:200]}"
+    error = answer.json().get("error", {})
+    if set(error) != {"code", "message", "details"} or len(answer.content) >= 100_000:
+        return f"not in the shape of an error: {answer.text[:200]}"
+    if any(ord(character) < 32 and character != "\n" for character in error["message"]):
+        return f"with control characters: {error['message'][:200]!r}"
+    return None

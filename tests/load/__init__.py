@@ -1,0 +1,1 @@
+"""Many clients, many writers, many studies, against a real service: `make load`."""
