@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -74,10 +75,11 @@ def disturbed(seed: int, epochs: int, faults: list[list[Fault]], disk: Disk, pro
 def main() -> int:
     reader = argparse.ArgumentParser(prog="make faults", description=__doc__)
     reader.add_argument("--seed", type=int, default=secrets.randbelow(10_000))
-    for name, count in {"epochs": 600, "kills": 21, "stops": 7, "fills": 2, "restarts": 3}.items():
+    for name, count in {"epochs": 1500, "kills": 21, "stops": 7, "fills": 2, "restarts": 3}.items():
         reader.add_argument(f"--{name}", type=int, default=count)
     reader.add_argument("--keep", type=Path, help="a folder for the logs of service and Ray")
     given = reader.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends it leaves no process and no disk behind
     programs = binaries()
     if programs is None:
         say(MISSING)
