@@ -61,7 +61,7 @@ def disturbed(seed: int, epochs: int, faults: list[list[Fault]], disk: Disk, pro
             disturbing = Disturbing(stack, disk, handle.id, seed, say)
             disturbing.all(faults)
             handle.wait(timeout=LONGEST_SECONDS)
-            say(f"disturbed: ended after {time.monotonic() - begun:.0f} s")
+            say(f"disturbed: ended after {time.monotonic() - begun:.0f} s, {disturbing.kills} processes killed")
             rows = list(held(Told.of(handle), undisturbed, epochs, SAVE_SECONDS))
         say(f"`up` ended by itself, and was started again: {stack.ends}")
     codes, left = disturbing.codes, list(leftovers(home, stack.drivers))

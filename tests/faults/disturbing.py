@@ -81,6 +81,7 @@ class Disturbing:
         self._draw = random.Random(f"{seed}: which of several")
         self._tell, self._begin = tell, time.monotonic()
         self.codes: list[int] = []  # of orderly ends
+        self.kills = 0  # that met a process
 
     def all(self, groups: Sequence[Sequence[Fault]]) -> None:
         for number, group in enumerate(groups, 1):
@@ -90,13 +91,14 @@ class Disturbing:
                 raise AssertionError(f"the study was {state} before fault {number} of {len(groups)}")
             driver = self._stack.find("driver", self._draw)
             victims = {fault.part: self._process(fault.part) for fault in group if fault.kind in ("kill", "stop")}
-            at = time.monotonic()
+            at, progress_then = time.monotonic(), progress
             for fault in sorted(group, key=lambda fault: fault.seconds):  # what lasts comes last
                 self._do(fault, victims)
             ended = time.monotonic()
             if driver is not None and any(fault.ends_drivers() for fault in group):
                 until(partial(has_ended, driver), "its driver is gone", PATIENCE_SECONDS)
-            went_on = self._gone_on(self._known(progress))
+                progress_then = self._known()
+            went_on = self._gone_on(progress_then)
             took = f"reports went on after {time.monotonic() - ended:.0f} s" if went_on else "NO REPORTS"
             words = " + ".join(map(str, group))
             self._tell(f"{number:3d}  {at - self._begin:6.0f} s  {progress:4.0%}  {words:50s} {took}")
@@ -110,9 +112,11 @@ class Disturbing:
             self._fill(fault.seconds)
         elif fault.kind == "kill" and fault.part == "PostgreSQL":
             self._stack.stop_database(fault.seconds)
+            self.kills += 1
         elif fault.kind == "kill":
             with suppress(ProcessLookupError):  # it ended with another that was killed just before
                 os.kill(victims[fault.part], signal.SIGKILL)
+                self.kills += 1
         else:
             os.kill(victims[fault.part], signal.SIGSTOP)
             time.sleep(fault.seconds)
@@ -126,6 +130,7 @@ class Disturbing:
             for part in ("driver", "service"):
                 if process := self._stack.find(part, self._draw):
                     os.kill(process, signal.SIGKILL)
+                    self.kills += 1
             time.sleep(seconds / 2)
         finally:
             self._disk.free()
@@ -137,10 +142,14 @@ class Disturbing:
         known = self._stack.ask(self._path)
         return None if known is None else (float(known["progress"]), str(known["state"]))
 
-    def _known(self, before: float) -> float:
-        """What was on its way when it happened is no sign that anything goes on."""
-        now = self._progress()
-        return before if now is None else max(before, now[0])
+    def _known(self) -> float:
+        """With what was on its way when it happened, which is no sign that anything goes on."""
+
+        def answered() -> tuple[float, str] | None:
+            self._stack.tend()
+            return self._progress()
+
+        return float(until(answered, "the service answers", PATIENCE_SECONDS)[0])
 
     def _gone_on(self, before: float) -> bool:
         def further() -> bool:
