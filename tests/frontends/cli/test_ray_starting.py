@@ -235,8 +235,8 @@ def test_what_does_not_answer_in_time_is_named_with_the_end_of_the_log(
     with pytest.raises(RayDidNotStart) as refused:
         ray_of(sleeper, tmp_path)._wait_until_ready(tmp_path / "ray.log")
     lines = "\n".join(f"line {i}" for i in range(5, 20))
-    assert str(refused.value) == f"Ray did not answer at {missing} within 1 m 00 s:\n{lines}"
-    assert 60 <= answers.now < 61
+    assert str(refused.value) == f"Ray did not answer at {missing} within 3 m 00 s:\n{lines}"
+    assert 180 <= answers.now < 181
 
 
 def test_a_ray_that_ended_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
