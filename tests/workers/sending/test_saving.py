@@ -157,7 +157,11 @@ WITHOUT_REPORTS = as_safetensors(
 )
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no safetensors at all", WHOLE[:100], WHOLE[:-3], WITHOUT_REPORTS])
+@pytest.mark.parametrize(
+    "content",
+    [None, b"", b"no safetensors at all", WHOLE[:100], WHOLE[:-3], WITHOUT_REPORTS],
+    ids=["none", "empty", "no safetensors", "a cut header", "a cut end", "no reports"],
+)
 def test_without_a_state_that_can_be_read_a_cohort_starts_from_the_beginning(content: bytes | None) -> None:
     service = Service()
     service.kept += [] if content is None else [content]
