@@ -8,9 +8,9 @@ from typing import Annotated, Any, get_args
 from pydantic import Field
 
 from service.contract.methods.attacks import Attack, Pgd
-from service.contract.methods.data import Data
-from service.contract.methods.models import Model
-from service.contract.methods.problems import RATES, Problem
+from service.contract.methods.data import Data, OwnData
+from service.contract.methods.models import Model, OwnModel
+from service.contract.methods.problems import RATES, BuiltIn
 from service.contract.methods.searches import GridSearch, Search
 from service.contract.methods.weightings import Mib, Weighting
 from service.contract.metrics import SINGLE, Bound
@@ -132,14 +132,15 @@ def _entry(part: str, kind: type[Strict], name: str | None = None) -> Entry:
 
 
 def _entries(part: str, union: Any) -> list[Entry]:
-    return [_entry(part, kind) for kind in _members(union)]
+    """But for what only a study with code of its own has, and has by itself."""
+    return [_entry(part, kind) for kind in _members(union) if kind not in (OwnData, OwnModel)]
 
 
 def catalog(figures: list[FigureEntry]) -> Catalog:
     return Catalog(
         data=_entries("data", Data),
         models=_entries("models", Model),
-        problems=_entries("problems", Problem),
+        problems=_entries("problems", BuiltIn),
         rates=[Entry(name=name, doc=doc, schema={}) for name, doc in RATES.items()],
         weightings=_entries("weightings", Weighting),
         searches=[

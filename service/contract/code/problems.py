@@ -6,9 +6,10 @@ import functools
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import Field, create_model
+from pydantic_core import PydanticCustomError
 
-from service.contract.code.description import Described, Parameter
-from service.contract.metrics import LOSS, TEST_LOSS, WEIGHT
+from service.contract.code.description import Described, OwnMetric, Parameter
+from service.contract.metrics import LOSS, TEST_LOSS, WEIGHT, Family, Kind, Metric, Named
 from service.contract.study.axes import MayVary
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import with_axes
@@ -33,22 +34,17 @@ class OwnProblem(Strict):
         return tuple(self.described.terms)
 
     @property
-    def declared(self) -> list[str]:
-        """Metrics of its own, in the order of the code."""
-        return [metric.name for metric in self.described.metrics]
-
-    @property
     def objectives(self) -> tuple[str, ...]:
         """The first two metrics that it declares, else its only one and the loss of its main term."""
-        if len(self.declared) > 1 or self.is_script:
-            return tuple(self.declared[:2])
-        return (*self.declared, TEST_LOSS.of(self.terms[0]))
+        declared = self.metrics[-len(self.described.metrics) :]
+        if len(declared) > 1 or self.is_script:
+            return tuple(declared[:2])
+        return (*declared, _unbounded(TEST_LOSS, self.terms[0]))
 
     @property
     def metrics(self) -> list[str]:
-        """What a trial reports, besides what every trial does."""
-        of_terms = [family.of(term) for family in (LOSS, WEIGHT, TEST_LOSS) for term in self.terms]
-        return [*of_terms, *self.declared]
+        """What a trial reports, besides what every trial does; last what the code declares, in its order."""
+        return [*own_metrics(self.described)]
 
     def values(self) -> dict[str, Any]:
         """Its parameters, as the code takes them."""
@@ -57,6 +53,51 @@ class OwnProblem(Strict):
     def __reduce__(self) -> tuple[object, ...]:
         """Its class is made at run time, so it travels as its description and what it holds."""
         return _again, (self.described.model_dump_json(), self.model_dump(by_alias=True))
+
+
+def own_metrics(described: Described) -> list[Named | str]:
+    """The metrics of a problem or script, each with its row: losses and weights of its terms, then what it declares."""
+    losses = [_unbounded(family, term) for family in (LOSS, TEST_LOSS) for term in described.terms]
+    weights = [WEIGHT.of(term) for term in described.terms]
+    held_out = described.kind == "problem"  # a script measures where it likes
+    return [*losses, *weights, *(Named(_row(metric, held_out)) for metric in described.metrics)]
+
+
+def _unbounded(family: Family, term: str) -> Named:
+    """Nobody knows how large a loss of somebody's own is, or whether it can be negative."""
+    return Named(family.member(term)._replace(reference=None, low=None))
+
+
+def _row(metric: OwnMetric, held_out: bool) -> Metric:
+    return Metric(
+        metric.name,
+        metric.name,
+        metric.unit,
+        metric.goal,
+        metric.reference,
+        metric.doc or f"{metric.name}, as the study's code measures it",
+        Kind.OWN,
+        low=metric.low,
+        high=metric.high,
+        measured=held_out,
+    )
+
+
+DESCRIBED = "described"  # the key under which a study hands a problem its description; never stored with it
+
+
+def own_problem(value: Any) -> OwnProblem | None:
+    """What a study wrote for a problem of its code, checked; none where it is no such problem."""
+    if isinstance(value, OwnProblem):
+        return value
+    if not isinstance(value, dict) or DESCRIBED not in value:
+        return None
+    if not isinstance(value[DESCRIBED], Described):
+        known = ", ".join(value[DESCRIBED])
+        raise PydanticCustomError(
+            "unknown_problem", "{name} is not in the study's code, which has {known}", {"name": repr(value.get("name")), "known": known}
+        )
+    return of_study(value[DESCRIBED]).model_validate({key: each for key, each in value.items() if key != DESCRIBED})
 
 
 def _again(described: str, body: dict[str, object]) -> OwnProblem:

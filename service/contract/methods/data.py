@@ -31,6 +31,7 @@ __all__ = [
     "Mnist",
     "MovieReviews",
     "Overlaid",
+    "OwnData",
     "Svhn",
     "Text",
     "Toy",
@@ -116,6 +117,12 @@ class Toy(Drawn):
         return self
 
 
+class OwnData(Drawn):
+    """What the study's own code gives: a training and a test split, and a validation split if it says so."""
+
+    name: Literal["own"] = "own"
+
+
 Data = Annotated[
     Digits
     | FashionMnist
@@ -130,6 +137,7 @@ Data = Annotated[
     | MovieReviews
     | Text
     | Gaussian
-    | Toy,
+    | Toy
+    | OwnData,
     Field(discriminator="name"),
 ]

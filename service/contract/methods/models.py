@@ -128,4 +128,19 @@ class Transformer(Strict):
         return [f"feed-forward-{i + 1}" for i in range(self.layers)]
 
 
-Model = Annotated[Mlp | Cnn | Resnet18 | Rnn | Transformer, Field(discriminator="name")]
+class OwnModel(Strict):
+    """The network that the study's own code makes."""
+
+    stacks: ClassVar[bool] = True
+    modulates: ClassVar[bool] = False
+    latent: ClassVar[int] = 0  # its code, if it has one, is not ours to size
+    head: ClassVar[list[int]] = []
+
+    name: Literal["own"] = "own"
+
+    @property
+    def balanced(self) -> list[str]:
+        return []
+
+
+Model = Annotated[Mlp | Cnn | Resnet18 | Rnn | Transformer | OwnModel, Field(discriminator="name")]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetCoreSchemaHandler, SerializationInfo, SerializerFunctionWrapHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
 
+from service.contract.code.problems import OwnProblem, own_problem
 from service.contract.metrics import (
     ACCURACY,
     BOTTLENECK_METRICS,
@@ -163,7 +167,29 @@ class Multitask(Strict):
         return [*of_tasks, *main, *(MULTITASK_METRICS if accurate else ()), TEST_EXAMPLES]
 
 
-Problem = Annotated[Bottleneck | ToyProblem | Multitask, Field(discriminator="name")]
+class _OwnToo:
+    """Marks a field for a built-in problem, told apart by its name, or one of the study's own code."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        known = reduce(or_, [kind for kind in get_args(source) if not issubclass(kind, OwnProblem)])
+        built_in = handler.generate_schema(Annotated[known, Field(discriminator="name")])
+        serialization = core_schema.wrap_serializer_function_ser_schema(_dumped, info_arg=True, schema=built_in)
+        return core_schema.no_info_wrap_validator_function(_checked, built_in, serialization=serialization)
+
+
+def _checked(value: Any, built_in: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    own = own_problem(value)
+    return built_in(value) if own is None else own
+
+
+def _dumped(value: Any, built_in: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+    if isinstance(value, OwnProblem):
+        return value.model_dump(mode=info.mode, by_alias=info.by_alias)
+    return built_in(value)
+
+
+BuiltIn = Annotated[Bottleneck | ToyProblem | Multitask, Field(discriminator="name")]
+Problem = Annotated[Bottleneck | ToyProblem | Multitask | OwnProblem, _OwnToo()]
 RATES = {
     "vib": "Gaussian encoder, KL to a standard normal prior, summed over latent dimensions (Alemi et al. 2017)",
     "nib": "Nonlinear IB: f(x) + N(0, σ²I) with one trained σ², pairwise upper bound on I(X;Z) over the batch, "

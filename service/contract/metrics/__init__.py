@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from service.contract.metrics.metric import Bound, Family, Goal, Kind, Metric
+from service.contract.metrics.metric import Bound, Family, Goal, Kind, Metric, Named
 from service.contract.metrics.table import (
     ACCURACY,
     ALPHA_GAP,
@@ -59,9 +59,16 @@ from service.contract.metrics.table import (
 SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | GRADIENT_METRICS
 
 
-@lru_cache(maxsize=4096)
 def metric(name: str) -> Metric | None:
-    """A metric by its name: a row of its own, or a member of a family. None where there is no such metric."""
+    """A metric by its name: a row of its own, or a member of a family. None where there is no such metric.
+
+    One of a study's own code is known by the name that its study gives.
+    """
+    return name.row if isinstance(name, Named) else _of_table(name)
+
+
+@lru_cache(maxsize=4096)
+def _of_table(name: str) -> Metric | None:
     if name in SINGLE:
         return SINGLE[name]
     return next((row for family in FAMILIES if (row := family.metric(name)) is not None), None)
@@ -143,6 +150,7 @@ __all__ = [
     "Goal",
     "Kind",
     "Metric",
+    "Named",
     "accuracies",
     "described",
     "metric",

@@ -33,6 +33,7 @@ class Kind(StrEnum):
     LENGTH = "length"  # of a term's gradient
     DISTANCE = "distance"  # of a weighting from the weights that it looks for
     OBJECTIVE = "objective"  # a problem's own function
+    OWN = "own"  # declared by a study's own code
 
 
 class Metric(NamedTuple):
@@ -68,12 +69,26 @@ class Metric(NamedTuple):
     @property
     def is_objective(self) -> bool:
         """Whether a study may name it as one: fronts are measured by it, and not on the split that chooses."""
-        return self.reference is not None and self.validation_of is None
+        return (self.reference is not None or self.kind is Kind.OWN) and self.validation_of is None
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Both ends of what it can be, ±∞ where it has none."""
         return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+
+
+class Named(str):
+    """The name of a metric that no table has, with its row: of a study's own code."""
+
+    row: Metric
+
+    def __new__(cls, row: Metric) -> Named:
+        name = super().__new__(cls, row.name)
+        name.row = row
+        return name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Named, (self.row,)
 
 
 PLACE = re.compile(r"<\w+>")
@@ -95,7 +110,10 @@ class Family:
 
     def of(self, *subjects: str) -> str:
         """The name of a member: `ROBUST.of("pgd")` is `robust_pgd`."""
-        return self._form.format(*subjects)
+        name = self._form.format(*subjects)
+        if any(isinstance(subject, Named) for subject in subjects) and (row := self._describe(*subjects)):
+            return Named(row._replace(name=name, family=self.name, subject="_".join(subjects)))
+        return name
 
     def metric(self, name: str) -> Metric | None:
         """The member of this name, if it is one."""

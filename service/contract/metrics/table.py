@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, ESTIMATORS, KINDS
-from service.contract.metrics.metric import METRIC_NAME, Family, Kind, Metric
+from service.contract.metrics.metric import METRIC_NAME, Family, Kind, Metric, Named
 
 EPOCH, SECONDS = "epoch", "seconds"
 I_XZ, I_ZY, KL_PRIOR = "i_xz_bits", "i_zy_bits", "kl_prior_bits"
@@ -125,7 +125,7 @@ def _validation(of: str) -> Metric | None:
         return None if name is None else VALIDATION.of(name)
 
     return row._replace(
-        name=VALIDATION.of(of),
+        name=VALIDATION.of(row.name),
         label=f"{row.label}, validation",
         doc=f"on the validation split: {row.doc}",
         error_of=twin(row.error_of),
@@ -136,6 +136,8 @@ def _validation(of: str) -> Metric | None:
 
 
 def _test_metric(name: str) -> Metric | None:
+    if isinstance(name, Named):
+        return name.row
     single = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS
     return single.get(name) or next((row for f in FAMILIES if f is not VALIDATION and (row := f.metric(name))), None)
 

@@ -68,6 +68,8 @@ def _details(error: ValidationError, body: Any) -> list[Detail]:
         elif e["type"] == "union_tag_invalid":
             loc = (*loc, "name")
             message = f"{ctx['tag']!r} is not known; known: {ctx['expected_tags'].replace(chr(39), '')}"
+        elif e["type"] == "unknown_problem":
+            loc = (*loc, "name")
         elif e["type"] == "union_tag_not_found":
             message = f"give a name; got {_shown(e['input'])}"
         elif e["type"] == "missing":

@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from service.contract.code.problems import OwnProblem
 from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import OptunaSearch
@@ -141,13 +142,19 @@ def _spelled_out(arm: Arm) -> Weighting:
     return type(single).model_validate({**single.model_dump(), "task": {"grid": list(arm.problem.terms)}})
 
 
+def _shown_of_weighting(arm: Arm) -> tuple[str, ...]:
+    """A script has none that is worth a word."""
+    script = isinstance(arm.problem, OwnProblem) and arm.problem.is_script
+    return () if script else tuple(type(arm.weighting).model_fields)
+
+
 def parts_of(study: Study, arm: Arm) -> Parts:
     def overridden(base: P, override: Values) -> P:
         return type(base).model_validate({**base.model_dump(by_alias=True), **override})
 
     return Parts(
         Part("problem", arm.problem, tuple(type(arm.problem).model_fields)),
-        Part("weighting", _spelled_out(arm), tuple(type(arm.weighting).model_fields), arm.problem.terms),
+        Part("weighting", _spelled_out(arm), _shown_of_weighting(arm), arm.problem.terms),
         Part("model", overridden(study.model, arm.model), tuple(arm.model)),
         Part("training", overridden(study.training, arm.training), tuple(arm.training)),
     )

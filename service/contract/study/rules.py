@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from service.contract.code.problems import OwnProblem
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images
@@ -13,7 +14,7 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
-from service.contract.study import conditional_rules, fvib_rules
+from service.contract.study import conditional_rules, fvib_rules, own_rules
 from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
@@ -35,6 +36,7 @@ def broken(study: Study) -> list[Detail]:
         *_blending(study),
         *conditional_rules.broken(study),
         *fvib_rules.broken(study),
+        *own_rules.broken(study),
         *_feedback(study),
         *_balance(study),
     ]
@@ -195,7 +197,7 @@ def _single_tasks(study: Study) -> Iterator[Detail]:
         if not isinstance(single, Single):
             continue
         path = f"arms[{i}].weighting"
-        if not isinstance(arm.problem, Multitask):
+        if not isinstance(arm.problem, Multitask | OwnProblem):
             rule = f"single trains one task of problem multitask alone, got problem {arm.problem.name!r}"
             yield Detail(path=f"{path}.name", message=rule)
         elif single.task is None and isinstance(arm.search, OptunaSearch):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, field_validator, model_validator
 
+from service.contract.code.description import Code
+from service.contract.code.problems import OwnProblem
+from service.contract.code.studies import with_code
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
 from service.contract.methods.data import Data, Digits, Gaussian
@@ -28,6 +31,7 @@ from service.contract.metrics import (
     VALIDATION,
     Goal,
     Kind,
+    Named,
     described,
     metric,
     of_kind,
@@ -62,10 +66,15 @@ class Training(Strict):
     )
 
 
+def _kept(name: Any, text: ValidatorFunctionWrapHandler) -> Any:
+    """A name that carries its row stays one."""
+    return name if isinstance(name, Named) else text(name)
+
+
 class Objective(Strict):
     """One axis of the front."""
 
-    metric: str = Field(description="a metric that every trial reports")
+    metric: Annotated[str, WrapValidator(_kept)] = Field(description="a metric that every trial reports")
     goal: Goal = Field(description="which way is better")
     reference: float | None = Field(
         None, description="this axis of the hypervolume's reference point; none: the metric's own"
@@ -76,14 +85,18 @@ class Objective(Strict):
         default = metric(self.metric)
         if default is None:
             raise ValueError(f"{self.metric!r} is not a metric; known: {', '.join(METRICS)}, {ROBUST.name}")
-        if self.reference is None and (default.reference is None or default.goal != self.goal):
+        unknown = default.reference is None or default.goal != self.goal
+        if self.reference is None and unknown and not isinstance(self.metric, Named):
             raise ValueError(f"{self.metric} to {self.goal} has no default reference point: give 'reference'")
         return self
 
     @property
-    def reference_value(self) -> float:
-        default = described(self.metric).reference
-        return self.reference if self.reference is not None else float(default or 0.0)
+    def reference_value(self) -> float | None:
+        """None where only the study's own values can tell: of a metric of its own code."""
+        default = described(self.metric)
+        if self.reference is not None or default.goal != self.goal:
+            return self.reference
+        return default.reference
 
 
 class Arm(Strict):
@@ -232,6 +245,10 @@ class Study(Strict):
         max_length=4,
         description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
     )
+    code: Code | None = Field(
+        None, description="code of your own that the arms' problems stand in; none: they are Paretoscope's"
+    )
+    problem: dict[str, Any] | None = Field(None, description="the problem of every arm that names none")
     baseline: str | None = Field(
         None,
         description="the arm that others are measured against; none: weighted by hand if one is, with the most trials",
@@ -244,6 +261,17 @@ class Study(Strict):
     evaluation: Evaluation = Field(Evaluation(), description="what is measured, and how often")
     resources: Resources = Field(Resources(), description="what the workers may use")
     limits: Limits = Field(Limits(), description="when the study ends in any case")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, body: Any) -> Any:
+        """The problem that arms share, and what the study's own code says of itself."""
+        if not isinstance(body, dict):
+            return body
+        shared, arms = body.get("problem"), body.get("arms")
+        if isinstance(shared, dict) and isinstance(arms, list):
+            body = {**body, "arms": [{"problem": shared, **arm} if isinstance(arm, dict) else arm for arm in arms]}
+        return with_code(body)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Study:
@@ -266,7 +294,8 @@ class Study(Strict):
     def metrics_of(self, arm: Arm) -> list[str]:
         """Everything that a trial of this arm reports; last what is also measured on the validation split."""
         names = self._test_metrics_of(arm)
-        if not self.data.validation_fraction or isinstance(arm.problem, ToyProblem):
+        alone = isinstance(arm.problem, ToyProblem) or (isinstance(arm.problem, OwnProblem) and arm.problem.is_script)
+        if not self.data.validation_fraction or alone:
             return names
         return [*names, *(VALIDATION.of(name) for name in names if described(name).measured)]
 
@@ -286,7 +315,8 @@ class Study(Strict):
 
     def _test_metrics_of(self, arm: Arm) -> list[str]:
         of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
-        watched = gradient_metrics(arm.problem.terms) if self.evaluation.watches(arm.weighting) else []
+        terms = arm.problem.terms
+        watched = gradient_metrics(terms) if terms and self.evaluation.watches(arm.weighting) else []
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting, *watched]
         if not isinstance(arm.problem, Bottleneck):
             return own

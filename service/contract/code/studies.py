@@ -1,0 +1,63 @@
+"""A study that names its own code: what its arms, objectives, data and model are by themselves then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from service.contract.code.description import Code, Described
+from service.contract.code.problems import DESCRIBED, own_metrics
+from service.contract.metrics import Named
+
+Body = dict[str, Any]
+OWN = {"name": "own"}
+
+
+def with_code(body: Body) -> Body:
+    """The body of a study whose arms and objectives know what the code says of them; as it is where it has no code."""
+    code = _code(body.get("code"))
+    if code is None:
+        return body
+    arms, objectives = body.get("arms"), body.get("objectives")
+    own: Body = {"model": OWN, **body, "code": code, "data": _data(body.get("data", {}))}
+    if isinstance(arms, list):
+        own["arms"] = [_arm(arm, code) if isinstance(arm, dict) else arm for arm in arms]
+    if isinstance(objectives, list):
+        rows = {str(name): name for each in code.problems for name in own_metrics(each)}
+        own["objectives"] = [_objective(each, rows) if isinstance(each, dict) else each for each in objectives]
+    return own
+
+
+def _code(written: object) -> Code | None:
+    """None also where it is wrong: then its own field says so."""
+    try:
+        return Code.model_validate(written) if isinstance(written, (dict, Code)) else None
+    except ValidationError:
+        return None
+
+
+def _data(written: object) -> object:
+    """Only how it is split may be asked for, so its name says itself."""
+    return {**OWN, **written} if isinstance(written, dict) else written
+
+
+def _arm(arm: Body, code: Code) -> Body:
+    problem = arm.get("problem")
+    if problem is None and len(code.problems) == 1:
+        problem = {"name": code.problems[0].name}
+    if not isinstance(problem, dict):
+        return arm
+    name = problem.get("name")
+    described = code.named(name) if isinstance(name, str) else None
+    known: Described | list[str] = described or [each.name for each in code.problems]
+    own = {**arm, "problem": {**problem, DESCRIBED: known}}
+    if described is not None and described.kind == "script":  # it weighs nothing, or by itself
+        own.setdefault("weighting", {"name": "uniform"})
+    return own
+
+
+def _objective(objective: Body, rows: Mapping[str, Named | str]) -> Body:
+    metric = objective.get("metric")
+    return {**objective, "metric": rows.get(metric, metric)} if isinstance(metric, str) else objective

@@ -1,0 +1,36 @@
+"""What code of one's own needs of the other parts of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.contract.code.problems import OwnProblem
+from service.contract.methods.data import OwnData
+from service.contract.methods.models import OwnModel
+from service.contract.methods.weightings import Fixed, Uniform
+from service.contract.study.study import Arm, Study
+from service.contract.wire.errors import Detail
+
+
+def broken(study: Study) -> Iterator[Detail]:
+    """Code brings its data and its model; without it there are none."""
+    for place, part, own in (("data", study.data, OwnData), ("model", study.model, OwnModel)):
+        if study.code is not None and not isinstance(part, own):
+            rule = f"the study's code gives its own {place}: leave {place} out, got {part.name!r}"
+            yield Detail(path=f"{place}.name", message=rule)
+        elif study.code is None and isinstance(part, own):
+            rule = f"'own' is the {place} of a study's code: give code, or another {place}"
+            yield Detail(path=f"{place}.name", message=rule)
+    for i, arm in enumerate(study.arms):
+        if isinstance(arm.problem, OwnProblem) and (rule := _weighting(arm, arm.problem)):
+            yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")
+
+
+def _weighting(arm: Arm, problem: OwnProblem) -> str | None:
+    """Why the arm's weighting has nothing to weigh, if so."""
+    if problem.is_script:
+        known = isinstance(arm.weighting, Uniform)
+        return None if known else f"script {problem.name} trains by itself, its losses are not weighed: leave it out"
+    if len(problem.terms) == 1 and not isinstance(arm.weighting, Uniform | Fixed):
+        return f"problem {problem.name} has one term ({problem.terms[0]}), which needs no weighting: use uniform"
+    return None
