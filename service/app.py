@@ -24,6 +24,7 @@ from service.launching.ray_jobs import RayJobs
 from service.routes import (
     artifacts,
     catalog,
+    code,
     cohorts,
     curves,
     events,
@@ -75,7 +76,7 @@ def create_app(settings: Settings) -> FastAPI:
 
         def prepare() -> None:
             _warm(parts, stopping)
-            for folder in ("artifacts", "states"):
+            for folder in ("artifacts", "states", "code"):
                 sweep(settings.home / folder, begun)
 
         warming = threading.Thread(target=prepare, name="warming", daemon=True)
@@ -96,7 +97,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Gate)  # the last one added is the first to be asked
     add_error_handlers(app)
     refusals = refuses(Unauthorized, Forbidden, OtherVersion, TooManyRequests, Unavailable, NoSpace)
-    for noun in (studies, trials, curves, artifacts, cohorts, events, figures, exports, catalog, session, tokens):
+    for noun in (studies, trials, curves, artifacts, cohorts, events, figures, exports, catalog, code, session, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)

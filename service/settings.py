@@ -100,6 +100,11 @@ class Settings(BaseSettings):
         10_000, ge=1, description="how slowly a body may arrive in all, after those seconds (408)"
     )
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
+    max_code_bytes: int = Field(20_000_000, description="largest code of one's own, packed and unpacked")
+    allow_code: bool = Field(
+        False,
+        description="whether a service without a token, on loopback, runs code that whoever is on this machine sends",
+    )
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
     keep_free_bytes: int = Field(

@@ -19,7 +19,7 @@ from service.analysis.fronts import (
     points_of,
 )
 from service.analysis.place import Placed
-from service.contract.metrics import described
+from service.contract.metrics import Named, described
 from service.contract.study.outcomes import collapsed
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wording.selection import Chooser
@@ -27,6 +27,7 @@ from service.views.selectors import lost_seeds, varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View
 
+MARGIN = 0.1  # of the range of a metric, from its worst value to where its hypervolume is measured from
 BETA = "weighting.beta"  # where the βs of a curve are told too
 
 
@@ -62,7 +63,20 @@ def settings_along(view: View, arm: str) -> list[str]:
 
 
 def objectives(view: View) -> list[Axis]:
-    return view.memo("objectives", lambda: [axis_for(view.study, own.metric) for own in view.study.objectives])
+    return view.memo("objectives", lambda: [_axis(view, own.metric) for own in view.study.objectives])
+
+
+def _axis(view: View, metric: str) -> Axis:
+    """Of a metric of the study's own code, which may have no reference point, measured from beyond its worst value."""
+    axis = axis_for(view.study, metric)
+    if axis.reference is not None or not isinstance(metric, Named):
+        return axis
+    values = [value for trial in candidates(view) if (value := trial.metrics.get(metric)) is not None]
+    if not values:
+        return axis
+    low, high = min(values), max(values)
+    beyond = MARGIN * (high - low)
+    return axis._replace(reference=high + beyond if axis.goal == "minimize" else low - beyond)
 
 
 def points_on(view: View, axes: Sequence[Axis]) -> list[Point]:
@@ -107,10 +121,11 @@ def front_ids(view: View) -> set[str]:
 def metric_axis(view: View, name: str, query: str) -> Axis:
     """The axis of a metric that a reader asked for in the parameter `query`."""
     known = view.metrics
-    if name not in known:
+    own = next((each for each in known if each == name), None)
+    if own is None:
         message = f"{name!r} is not a metric of this study; known: {', '.join(known)}"
         raise InvalidInput(message, [Detail(path=query, message=message)])
-    return axis_for(view.study, name)
+    return _axis(view, own)
 
 
 def chosen_axes(view: View, x: str | None, y: str | None) -> tuple[Axis, Axis]:

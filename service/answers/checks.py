@@ -9,19 +9,26 @@ from service.answers.estimates import Estimates
 from service.answers.studies import metric_rows
 from service.contract.study.draft import as_written
 from service.contract.study.expansion import count_trials, count_verifying
-from service.contract.study.parsing import parse, read, with_lines
+from service.contract.study.parsing import Written, parse, read, with_lines
 from service.contract.study.study import Study
 from service.contract.study.warnings import warnings
 from service.contract.wire.answers.checks import CheckAnswer, PlannedArm, RefusedStudy, ValidStudy
 from service.contract.wire.answers.comparison import ObjectiveAxis
-from service.contract.wire.errors import InvalidInput
+from service.contract.wire.errors import Conflict, Forbidden, InvalidInput
 from service.contract.wording.palette import arm_style
 
 
-def check_answer(text: str, kind: str, estimates: Estimates, allow: Callable[[Study], None]) -> CheckAnswer:
+def check_answer(
+    text: str,
+    kind: str,
+    estimates: Estimates,
+    allow: Callable[[Study], None],
+    known: Callable[[Written], Written] = lambda written: written,
+) -> CheckAnswer:
     """`spec` is what was written, also when it breaks a rule; null only when it cannot be read.
 
-    `allow` raises for what this service, by its settings, does not take.
+    `allow` raises for what this service, by its settings, does not take; `known` gives a study what is known of the
+    code that it names.
     """
     try:
         written = read(text, kind)
@@ -29,9 +36,9 @@ def check_answer(text: str, kind: str, estimates: Estimates, allow: Callable[[St
         return RefusedStudy(valid=False, error=error.public(), spec=None)
     spec = as_written(written.body)
     try:
-        study = parse(written)
+        study = parse(known(written))
         allow(study)
-    except InvalidInput as error:
+    except (InvalidInput, Conflict, Forbidden) as error:
         return RefusedStudy(valid=False, error=error.public(), spec=spec)
     cautions, arms = warnings(study), _arms(study)
     return ValidStudy(

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import yaml
 
+from service.analysis.candidates import objectives
 from service.analysis.compared import compared
 from service.contract.metrics import described
 from service.contract.study.study import Study
@@ -68,7 +69,8 @@ def _facts(view: View) -> str:
 
 def _made(view: View, now: datetime) -> str:
     versions = ", ".join(f"{package} {number}" for package, number in software().items())
-    point = ", ".join(f"{described(o.metric).label} {setting(o.reference_value)}" for o in view.study.objectives)
+    axes = objectives(view)
+    point = ", ".join(f"{described(a.metric).label} {setting(a.reference)}" for a in axes if a.reference is not None)
     return (
         f"Made {now:%Y-%m-%d %H:%M} UTC by Paretoscope {VERSION} ({versions}). Seeds "
         f"{', '.join(map(str, view.study.seeds))}. Reference point {point}."

@@ -10,11 +10,13 @@ from service.answers.estimates import Estimates
 from service.answers.studies import study_summary, unreadable_summary
 from service.contract.wire.answers.studies import StudySummary
 from service.contract.wire.events import StudyState
+from service.launching.describing import Describing
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs
 from service.launching.launcher import Launcher
 from service.settings import Settings
 from service.store.artifacts import Artifacts
+from service.store.code import CodeStore
 from service.store.notices import DELETED
 from service.store.protocol import Store
 from service.store.sql import SqlStore
@@ -53,7 +55,10 @@ class Parts:
         self.room = Room(settings, self.views, self.tokens, self.artifacts, self.states)
         self.estimates = Estimates(self.store, self.views)
         self.wake = Wake()
-        self.launcher = Launcher(self.store, self.views, self.states, jobs, settings, Handover(self.tokens, settings))
+        handover = Handover(self.tokens, settings)
+        self.launcher = Launcher(self.store, self.views, self.states, jobs, settings, handover)
+        self.code = CodeStore(settings.home / "code")
+        self.describing = Describing(self.code, jobs, settings, handover)
         self.store.listeners.append(self.wake.tell)
         self.store.from_others.append(self._hear)
 

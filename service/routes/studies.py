@@ -18,7 +18,7 @@ from service.contract.limits import STUDIES_LISTED
 from service.contract.study.data_paths import check_as_written, folders_of
 from service.contract.study.expansion import count_trials
 from service.contract.study.extension import Extension
-from service.contract.study.parsing import parse_study
+from service.contract.study.parsing import parse, read
 from service.contract.study.study import Study
 from service.contract.wire.answers.checks import CheckAnswer, RefusedStudy
 from service.contract.wire.answers.comparison import ComparisonAnswer
@@ -28,6 +28,7 @@ from service.contract.wire.errors import Conflict, InvalidInput, TooManyRequests
 from service.contract.wire.events import StudyState
 from service.figures import offered
 from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId, asks
+from service.routes.named_code import with_known_code
 from service.routes.overlays import Studies, read_studies
 from service.web.bodies import Body
 from service.web.openapi import TEXT, Route, ref, refuses, takes
@@ -77,7 +78,12 @@ async def submit_study(
     if wait := parts.submissions.take(caller.name):
         raise TooManyRequests("too many studies were submitted with this token", wait)
     language = body.language(LANGUAGES)
-    study = await run_in_threadpool(parse_study, await body.text(), language)
+    text = await body.text()
+
+    def checked() -> Study:
+        return parse(with_known_code(read(text, language), parts, caller))
+
+    study = await run_in_threadpool(checked)
     _check_place(parts, study)
 
     def create() -> StudyAnswer:
@@ -99,14 +105,15 @@ async def submit_study(
 
 
 @router.post("/studies/check", openapi_extra={**STUDY, **needs("read")})
-async def check_study(body: StudyBody, parts: PartsOf) -> CheckAnswer:
+async def check_study(body: StudyBody, parts: PartsOf, caller: CallerOf) -> CheckAnswer:
     """Check a study without submitting it: its trials and what they will cost, or the error a submission would get."""
     language = body.language(LANGUAGES)
     try:
         text = await body.text()
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
-    return await run_in_threadpool(check_answer, text, language, parts.estimates, partial(_check_place, parts))
+    known = partial(with_known_code, parts=parts, caller=caller)
+    return await run_in_threadpool(check_answer, text, language, parts.estimates, partial(_check_place, parts), known)
 
 
 @router.get("/studies")

@@ -56,9 +56,10 @@ def caller_of(request: Request) -> Caller:
 
 
 def _check_study(request: Request, study: str) -> None:
-    """A driver's token is for one study, also where others could be asked for beside it."""
-    if request.path_params.get("study_id") != study or "studies" in request.query_params:
-        raise Forbidden(f"this token is for study {study} alone")
+    """A driver's token is for one study, or for the code that it reads, also where others could be asked for beside."""
+    asked = request.path_params.get("study_id") or request.path_params.get("code_hash")
+    if asked != study or "studies" in request.query_params:
+        raise Forbidden(f"this token is for {study} alone")
 
 
 def remember(request: Request, response: Response, token: str) -> Response:

@@ -30,7 +30,7 @@ class Caller(NamedTuple):
 
 
 OWNER = Caller("owner", frozenset(SCOPES))
-# Where no token is set: whoever is on this machine, but nobody runs code or makes tokens.
+# Where no token is set: whoever is on this machine, but nobody makes tokens, or runs code unless a setting says so.
 ANYBODY = Caller("anybody", frozenset({"read", "write", "ingest"}))
 
 
@@ -39,13 +39,14 @@ class Doorkeeper:
 
     def __init__(self, settings: Settings, tokens: Tokens) -> None:
         self._own, self._tokens = settings.token, tokens
+        self._anybody = ANYBODY._replace(scopes=ANYBODY.scopes | {"code"}) if settings.allow_code else ANYBODY
         self._wrong = Rate(settings.wrong_tokens_per_minute)
         self._right: OrderedDict[str, None] = OrderedDict()  # by their hashes; who was let in before is not kept out
 
     def admit(self, token: str, address: str) -> Caller:
         """Unauthorized without a token that is good; TooManyRequests for an address that has tried too many others."""
         if self._own is None:
-            return ANYBODY
+            return self._anybody
         if not token:
             raise Unauthorized(NEEDED)
         known = hashlib.sha256(token.encode()).hexdigest()

@@ -32,6 +32,7 @@ from service.contract.wire.errors import (
 )
 from service.contract.wire.events import Reports
 from service.contract.wire.log_lines import about
+from service.contract.wire.reading import CodeReading
 from service.contract.wire.tokens import NewToken
 from service.web.gauges import ROUTED
 from service.web.policies import POLICY, of_docs
@@ -44,6 +45,7 @@ BY_HAND: dict[type, Literal["validation", "serialization"]] = {
     Reports: "validation",
     NewToken: "validation",
     Extension: "validation",
+    CodeReading: "validation",
     SentEvent: "serialization",
 }
 Fragment = dict[str, Any]  # of an OpenAPI document, in the shapes that FastAPI takes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, create_model
 from pydantic_core import PydanticCustomError
@@ -95,7 +95,9 @@ def own_problem(value: Any) -> OwnProblem | None:
     if not isinstance(value[DESCRIBED], Described):
         known = ", ".join(value[DESCRIBED])
         raise PydanticCustomError(
-            "unknown_problem", "{name} is not in the study's code, which has {known}", {"name": repr(value.get("name")), "known": known}
+            "unknown_problem",
+            "{name} is not in the study's code, which has {known}",
+            {"name": repr(value.get("name")), "known": known},
         )
     return of_study(value[DESCRIBED]).model_validate({key: each for key, each in value.items() if key != DESCRIBED})
 
@@ -118,10 +120,10 @@ def of_trial(described: Described) -> type[OwnProblem]:
 def _made(text: str) -> type[OwnProblem]:
     described = Described.model_validate_json(text)
     fields: dict[str, Any] = {parameter.name: _field(parameter) for parameter in described.parameters}
-    name = (Literal[described.name], Field(described.name, description="selects this one among its kind"))
-    made = create_model(described.name, __base__=OwnProblem, __doc__=described.doc or None, name=name, **fields)
+    fields["name"] = (Literal[described.name], Field(described.name, description="selects this one among its kind"))
+    made = create_model(described.name, __base__=OwnProblem, __doc__=described.doc or None, **fields)
     made.described = described
-    return cast(type[OwnProblem], made)
+    return made
 
 
 def _field(parameter: Parameter) -> tuple[Any, Any]:

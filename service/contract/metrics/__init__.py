@@ -84,14 +84,14 @@ def described(name: str) -> Metric:
 
 def of_kind(names: Iterable[str], *kinds: Kind) -> list[str]:
     """Those of these metrics that are of one of the kinds, in their order; none of the validation split."""
-    rows = [row for row in map(metric, names) if row is not None and row.validation_of is None]
-    return [row.name for row in rows if row.kind in kinds]
+    rows = [(name, metric(name)) for name in names]
+    return [name for name, row in rows if row is not None and row.validation_of is None and row.kind in kinds]
 
 
 def accuracies(names: Iterable[str]) -> list[str]:
     """Those measured on the test split, attacked or not: neither of the training split nor a mean over tasks."""
-    rows = [row for row in map(metric, of_kind(names, Kind.ACCURACY, Kind.ROBUSTNESS)) if row is not None]
-    return [row.name for row in rows if row.training_of is None and row.summarises is None]
+    rows = [(name, metric(name)) for name in of_kind(names, Kind.ACCURACY, Kind.ROBUSTNESS)]
+    return [name for name, row in rows if row is not None and row.training_of is None and row.summarises is None]
 
 
 def on_training_split(name: str) -> str | None:

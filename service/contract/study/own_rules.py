@@ -22,8 +22,11 @@ def broken(study: Study) -> Iterator[Detail]:
             rule = f"'own' is the {place} of a study's code: give code, or another {place}"
             yield Detail(path=f"{place}.name", message=rule)
     for i, arm in enumerate(study.arms):
-        if isinstance(arm.problem, OwnProblem) and (rule := _weighting(arm, arm.problem)):
-            yield Detail(path=f"arms[{i}].weighting.name", message=f"{rule}, got {arm.weighting.name!r}")
+        if study.code is not None and not isinstance(arm.problem, OwnProblem):
+            known = ", ".join(each.name for each in study.code.problems)
+            yield Detail(path=f"arms[{i}].problem", message=f"give a problem of the study's code, which has {known}")
+        if isinstance(arm.problem, OwnProblem) and (why := _weighting(arm, arm.problem)):
+            yield Detail(path=f"arms[{i}].weighting.name", message=f"{why}, got {arm.weighting.name!r}")
 
 
 def _weighting(arm: Arm, problem: OwnProblem) -> str | None:

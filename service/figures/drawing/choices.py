@@ -23,15 +23,15 @@ def _refused(query: str, value: str, known: Sequence[str]) -> NoReturn:
 def one_of(value: str | None, options: Options, query: str, default: str) -> str:
     """The choice asked for, else the default."""
     known = [name for name, _ in options]
-    if value is not None and value not in known:
-        _refused(query, value, known)
-    return default if value is None else value
+    if value is None:
+        return default
+    return known[known.index(value)] if value in known else _refused(query, value, known)
 
 
 def judged(view: View) -> list[str]:
     """Metrics of which less or more is better: those that a front can be measured by, and time."""
-    rows = [described(name) for name in view.metrics]
-    return [row.name for row in rows if row.reference is not None or row.kind is Kind.TIME]
+    rows = [(name, described(name)) for name in view.metrics]
+    return [name for name, row in rows if row.reference is not None or row.kind in (Kind.TIME, Kind.OWN)]
 
 
 def axes_of(view: View) -> list[tuple[str, str]]:
@@ -49,7 +49,8 @@ def measured(view: View) -> list[str]:
 
 
 def default_metric(view: View) -> str:
-    return ACCURACY if ACCURACY in view.metrics else view.study.objectives[1].metric
+    own = next((name for name in view.metrics if name == ACCURACY), None)
+    return view.study.objectives[1].metric if own is None else own
 
 
 def chosen_metric(view: View, y: str | None) -> str:

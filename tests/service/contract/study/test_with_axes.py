@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from service.contract.methods.balance import Balance
 from service.contract.methods.models import Mlp, Model
-from service.contract.methods.problems import Bottleneck, Problem
+from service.contract.methods.problems import Bottleneck, BuiltIn
 from service.contract.methods.weightings import Fixed, Mgb, Mib, Weighting
 from service.contract.study.axes import Choice, Grid, Range
 from service.contract.study.expansion import PlannedTrial, expand
@@ -26,7 +26,7 @@ AXES = [
     {"range": {"from": 0.1, "to": 1.0}},
     {"choice": [0.1, 0.2]},
 ]
-PARTS = [kind for union in (Problem, Weighting, Model) for kind in get_args(get_args(union)[0])] + [Training, Balance]
+PARTS = [kind for union in (BuiltIn, Weighting, Model) for kind in get_args(get_args(union)[0])] + [Training, Balance]
 
 
 @pytest.mark.parametrize("axis", AXES, ids=lambda axis: next(iter(axis)))

@@ -1,0 +1,27 @@
+"""What the process that reads a user's code sends back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.contract.code.description import Described
+from service.contract.wire.events import Reason
+
+
+class CodeRefusal(BaseModel):
+    """Why code cannot be used."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    message: Reason = Field(description="what is wrong with it, in words for people")
+    file: Annotated[str, Field(max_length=1000)] | None = Field(None, description="of the code")
+    line: Annotated[int, Field(ge=1)] | None = Field(None, description="of that file")
+
+
+class CodeReading(BaseModel):
+    """What is in it, or why it cannot be used."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    problems: list[Described] = Field([], max_length=64, description="what a study may name of it")
+    refusal: CodeRefusal | None = Field(None, description="why it cannot be used; none: it can")

@@ -1,0 +1,122 @@
+"""Code of one's own: sent, described by Ray, handed to those that run it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
+
+from service.contract.wire.answers.code import CodeAnswer, OwnMetricAnswer, OwnParameterAnswer, OwnProblemAnswer
+from service.contract.wire.errors import InvalidInput, NotFound
+from service.contract.wire.reading import CodeReading
+from service.routes.dependencies import PartsOf, StudyId
+from service.store.code import Reading, unpacked
+from service.web.bodies import Body
+from service.web.openapi import FILE, Route, answers, ref, takes
+from service.web.scopes import needs
+
+router = APIRouter(tags=["code"], route_class=Route)
+
+CodeHash = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="the code's hash")]
+Entry = Annotated[
+    str | None,
+    Query(max_length=1000, description="the file to import; none: the only one, or main.py"),
+]
+ARCHIVE = "application/zip"
+PYTHON = "text/x-python"
+
+
+def _body(request: Request, parts: PartsOf) -> Body:
+    return Body(request, parts.settings.max_code_bytes)
+
+
+def _report(request: Request, parts: PartsOf) -> Body:
+    return Body(request, parts.settings.max_study_bytes)
+
+
+@router.post("/code", status_code=201, openapi_extra={**takes({ARCHIVE: FILE, PYTHON: FILE}), **needs("code")})
+async def send_code(body: Annotated[Body, Depends(_body)], parts: PartsOf, entry: Entry = None) -> CodeAnswer:
+    """Send a Python file, or a folder as a zip. Ray reads it in a process of its own; a study names it by its hash."""
+    language = body.language(("zip", "python"))
+    content = await body.read()
+
+    def keep() -> CodeAnswer:
+        name = entry or "code.py"
+        files = {name: content} if language == "python" else unpacked(content, parts.settings.max_code_bytes)
+        code_hash = parts.code.put(files, _entry(files, entry))
+        return code_answer(code_hash, parts.describing.reading(code_hash))
+
+    return await run_in_threadpool(keep)
+
+
+@router.get("/code/{code_hash}")
+def read_code(code_hash: CodeHash, parts: PartsOf) -> CodeAnswer:
+    """What is in it, once Ray has described it."""
+    return code_answer(code_hash, parts.describing.reading(code_hash))
+
+
+@router.get("/code/{code_hash}/content", response_class=FileResponse, responses=answers({ARCHIVE: FILE}))
+def read_content(code_hash: CodeHash, parts: PartsOf) -> FileResponse:
+    """Its files, as a zip."""
+    place = parts.code.content(code_hash)
+    if place is None:
+        raise NotFound(f"there is no code {code_hash!r}")
+    return FileResponse(place, media_type=ARCHIVE, filename=f"{code_hash[:12]}.zip")
+
+
+@router.get("/studies/{study_id}/code", response_class=FileResponse, responses=answers({ARCHIVE: FILE}))
+def read_study_code(study_id: StudyId, parts: PartsOf) -> FileResponse:
+    """The files of the code that the study runs, as a zip."""
+    with parts.views.read(study_id) as view:
+        code = view.study.code
+    if code is None:
+        raise NotFound(f"study {study_id} has no code of its own")
+    return read_content(code.hash, parts)
+
+
+@router.post(
+    "/code/{code_hash}/description",
+    status_code=204,
+    openapi_extra={**takes({"application/json": ref(CodeReading)}), **needs("ingest")},
+)
+async def describe_code(code_hash: CodeHash, body: Annotated[Body, Depends(_report)], parts: PartsOf) -> None:
+    """What the process that reads the code sends; the first word counts."""
+    said = await body.parsed(CodeReading)
+    await run_in_threadpool(parts.describing.settle, code_hash, said)
+
+
+def _entry(files: dict[str, bytes], entry: str | None) -> str:
+    """As asked, else the only Python file at the top, else main.py."""
+    if entry is not None:
+        return entry
+    top = [name for name in files if "/" not in name and name.endswith(".py")]
+    if len(top) != 1 and "main.py" not in files:
+        raise InvalidInput(
+            f"entry: say which file is to be imported, the code has {', '.join(sorted(top)[:20]) or 'none'}"
+        )
+    return top[0] if len(top) == 1 else "main.py"
+
+
+def code_answer(code_hash: str, reading: Reading) -> CodeAnswer:
+    refusal = reading.refusal
+    return CodeAnswer(
+        hash=code_hash,
+        state="refused" if refusal else "described" if reading.problems else "waiting",
+        entry=reading.entry,
+        requirements=reading.requirements,
+        problems=[
+            OwnProblemAnswer(
+                **{
+                    **dict(each),
+                    "metrics": [OwnMetricAnswer(**dict(metric)) for metric in each.metrics],
+                    "parameters": [OwnParameterAnswer(**dict(parameter)) for parameter in each.parameters],
+                }
+            )
+            for each in reading.problems
+        ],
+        reason=refusal.message if refusal else None,
+        file=refusal.file if refusal else None,
+        line=refusal.line if refusal else None,
+    )

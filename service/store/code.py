@@ -1,0 +1,125 @@
+"""Code that users sent, by the hash of its files. It is kept and handed out, never imported here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import stat
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from service.contract.plain_text import hidden_in
+from service.contract.wire.errors import Detail, InvalidInput, TooLarge
+from service.contract.wire.reading import CodeReading
+from service.store.drafts import drafted
+
+CONTENT, DESCRIPTION = "content.zip", "description.json"
+MOST_FILES = 2000
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same archive
+
+
+class Reading(CodeReading):
+    """What a fresh process found in the code, or why it could not read it; nothing of both: it has not yet."""
+
+    entry: str
+    requirements: list[str] = []
+    attempt: int = 0  # processes that were asked to read it
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.problems) or self.refusal is not None
+
+
+class CodeStore:
+    """Below one folder, by hash. The hash is of names and contents, so it cannot be two different things."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, files: Mapping[str, bytes], entry: str) -> str:
+        """Keeps the files; sending them twice changes nothing."""
+        check_files(files, entry)
+        code_hash = hash_of(files, entry)
+        if self.content(code_hash) is None:
+            self._write(code_hash, CONTENT, _archive(files))
+        if self.reading(code_hash) is None:
+            self.note(code_hash, Reading(entry=entry, requirements=_requirements(files)))
+        return code_hash
+
+    def content(self, code_hash: str) -> Path | None:
+        place = self._folder / code_hash / CONTENT
+        return place if place.is_file() else None
+
+    def reading(self, code_hash: str) -> Reading | None:
+        """None where there is no such code."""
+        place = self._folder / code_hash / DESCRIPTION
+        return Reading.model_validate_json(place.read_bytes()) if place.is_file() else None
+
+    def note(self, code_hash: str, reading: Reading) -> None:
+        self._write(code_hash, DESCRIPTION, reading.model_dump_json().encode())
+
+    def _write(self, code_hash: str, name: str, content: bytes) -> None:
+        with drafted(self._folder / code_hash / name) as draft:
+            draft.file.write(content)
+            draft.settle()
+
+
+def hash_of(files: Mapping[str, bytes], entry: str) -> str:
+    digest = hashlib.sha256(f"{entry}\n".encode())
+    for name in sorted(files):
+        digest.update(f"{name}\n{hashlib.sha256(files[name]).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def unpacked(content: bytes, most_bytes: int) -> dict[str, bytes]:
+    """The files of an archive that somebody sent, none of which leads out of it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > MOST_FILES:
+                raise TooLarge(f"the code has {len(entries):,} files, over the limit of {MOST_FILES:,}")
+            total = sum(entry.file_size for entry in entries)
+            if total > most_bytes:
+                raise TooLarge(f"the code has {total:,} bytes, over the limit of {most_bytes:,}")
+            for entry in entries:
+                if stat.S_ISLNK(entry.external_attr >> 16):
+                    raise _refused(entry.filename, "is a link: send the file itself")
+            return {entry.filename: archive.read(entry) for entry in entries}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise InvalidInput(f"the archive cannot be read: {error}") from None
+
+
+def check_files(files: Mapping[str, bytes], entry: str) -> None:
+    """Names that stay in their folder, and an entry among them."""
+    for name in files:
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in name:
+            raise _refused(name, "leads out of its folder: give names relative to it")
+        if hidden_in(name):
+            raise _refused(name, str(hidden_in(name)))
+    if entry not in files or not entry.endswith(".py"):
+        known = ", ".join(sorted(name for name in files if name.endswith(".py"))[:20]) or "none"
+        raise InvalidInput(
+            f"entry: {entry!r} is not a Python file of the code, which has {known}",
+            [Detail(path="entry", message=f"{entry!r} is not a Python file of the code, which has {known}")],
+        )
+
+
+def _refused(name: str, rule: str) -> InvalidInput:
+    shown = repr(name[:200])
+    return InvalidInput(f"{shown} {rule}", [Detail(path="files", message=f"{shown} {rule}")])
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), files[name], zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _requirements(files: Mapping[str, bytes]) -> list[str]:
+    """The lines of its requirements.txt, if it has one."""
+    lines = files.get("requirements.txt", b"").decode(errors="replace").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
