@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from service.contract.wire.errors import OtherVersion, Unavailable
-from workers.sending.study_client import said_by, words_of
+from workers.sending.asking import said_by, words_of
 
 TRIES_SECONDS = 30.0
 

@@ -1,28 +1,17 @@
-"""The service as drivers and workers know it: a study to fetch, to report about and to upload for.
-
-One rule says what is tried again, how often, and what is final.
-"""
+"""The service as drivers and workers know it: a study to fetch, to report about and to upload for."""
 
 from __future__ import annotations
 
 import json
-import logging
-import os
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
-from types import TracebackType
 from typing import NamedTuple
 
 import httpx
-from pydantic import SecretStr
 
-from paretoscope import __version__
-from service.contract.wire.answers.health import INSTANCE
 from service.contract.wire.answers.read_by_drivers import (
     KnownBatch,
-    KnownError,
     KnownRefusal,
     KnownState,
     KnownStudy,
@@ -30,35 +19,13 @@ from service.contract.wire.answers.read_by_drivers import (
     KnownTrials,
 )
 from service.contract.wire.cohort_state import CohortState, CohortStates
-from service.contract.wire.errors import (
-    Conflict,
-    InvalidInput,
-    NotFound,
-    OtherVersion,
-    ParetoscopeError,
-    TooLarge,
-    Unavailable,
-)
+from service.contract.wire.errors import InvalidInput, NotFound
 from service.contract.wire.events import STATE_HEADER, Event, StudyState, sent_body
-from service.contract.wire.versions import VERSION
-from service.contract.wording.numbers import setting
+from service.contract.wire.reading import CodeReading
+from workers.sending.asking import Asking
 
-log = logging.getLogger(__name__)
-
-PATIENCE_SECONDS = 60.0  # without one answer; a service that was started again is back long before
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-TOLD_EVERY_SECONDS = 60.0
 PAGE = 1000
 JSON = {"Content-Type": "application/json"}
-
-# About who sends, when and how often, not about what is sent: the same request may be taken later.
-PASSING = {
-    httpx.codes.UNAUTHORIZED,
-    httpx.codes.FORBIDDEN,
-    httpx.codes.REQUEST_TIMEOUT,
-    httpx.codes.TOO_MANY_REQUESTS,
-}
-REFUSALS = {error.status: error for error in (NotFound, Conflict, TooLarge, InvalidInput)}
 
 
 class Answered(NamedTuple):
@@ -68,13 +35,8 @@ class Answered(NamedTuple):
     state: StudyState | None
 
 
-class StudyClient:
-    """Tries again, with growing pauses, until the service answers about the request itself.
-
-    NotFound and Conflict say that the study is over or gone, OtherVersion that the service is not meant for this
-    process, any other ParetoscopeError that the request was refused, Unavailable that there was no answer in time.
-    Safe to share between threads.
-    """
+class StudyClient(Asking):
+    """What is asked about one study."""
 
     def __init__(
         self,
@@ -85,18 +47,8 @@ class StudyClient:
         job: str | None = None,
     ) -> None:
         """`job` names a driver, and none a trial's process: its reports are turned away once another has its place."""
-        self.url, self.token = url, None if token is None else SecretStr(token)
-        self._answered = False
+        super().__init__(url, token, f"/api/studies/{study_id}", "trial" if job is None else "driver", transport)
         self._sender = {} if job is None else {"job": job}
-        self._instance = os.environ.get("PARETOSCOPE_INSTANCE")
-        self._path = f"/api/studies/{study_id}"
-        self._http = httpx.Client(
-            base_url=url,
-            headers={**said_by("trial" if job is None else "driver"), **(_bearer(token) if token else {})},
-            timeout=httpx.Timeout(30.0, connect=5.0),
-            trust_env=False,
-            transport=transport,
-        )
 
     def study(self) -> KnownStudy:
         return KnownStudy.model_validate_json(self._ask("GET", "").content)
@@ -146,78 +98,23 @@ class StudyClient:
         seconds = inf if self._answered else None
         self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=seconds)
 
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-    ) -> httpx.Response:
-        seconds, stop = PATIENCE_SECONDS if seconds is None else seconds, stop or threading.Event()
-        begun, pause, told = time.monotonic(), FIRST_PAUSE, -inf
-        while True:
-            try:
-                answer = self._http.request(method, self._path + path, content=content, headers=headers, params=query)
-                self._check_who_answers(answer)
-                self._answered = True
-                if answer.is_success:
-                    return answer
-                if answer.status_code == OtherVersion.status:
-                    raise OtherVersion(words_of(answer))
-                if answer.is_client_error and answer.status_code not in PASSING:
-                    raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
-                trouble = f"status {answer.status_code}"
-            except httpx.HTTPError as error:
-                trouble = str(error) or type(error).__name__
-            now = time.monotonic()
-            if now + pause > begun + seconds:
-                raise Unavailable(
-                    f"no answer from the service at {self.url}, tried for {setting(seconds)} s: {trouble}"
-                )
-            if now - told > TOLD_EVERY_SECONDS:
-                log.warning("the service at %s cannot be reached: %s; still trying", self.url, trouble)
-                told = now
-            if stop.wait(pause):
-                raise Unavailable(f"no answer from the service at {self.url} before the end: {trouble}")
-            pause = min(2 * pause, LONGEST_PAUSE)
-
-    def _check_who_answers(self, answer: httpx.Response) -> None:
-        """Another service at this address knows nothing of the study: that is no answer, and not the study's end."""
-        if self._instance is not None and answer.headers.get(INSTANCE) != self._instance:
-            raise httpx.RemoteProtocolError("another service answers there")
-
-    def __enter__(self) -> StudyClient:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.close()
+    def code(self) -> bytes:
+        """The files of its own code, as an archive."""
+        return self._ask("GET", "/code").content
 
 
-def said_by(sender: str) -> dict[str, str]:
-    """The header that says who asks, and in which version."""
-    return {VERSION: f"{sender}/{__version__}"}
+class CodeClient(Asking):
+    """What is asked about code that is to be read."""
 
+    def __init__(self, url: str, token: str | None, code_hash: str) -> None:
+        super().__init__(url, token, f"/api/code/{code_hash}", "driver")
 
-def words_of(answer: httpx.Response) -> str:
-    """The message of a refusal in the usual shape."""
-    try:
-        return str(answer.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return _said(answer)
+    def content(self) -> bytes:
+        return self._ask("GET", "/content").content
 
+    def entry(self) -> str:
+        """The file to import."""
+        return str(self._ask("GET", "").json()["entry"])
 
-def _bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
-
-
-def _said(answer: httpx.Response) -> str:
-    """The service's own words, where they are such."""
-    try:
-        return KnownError.model_validate_json(answer.content).error.message
-    except ValueError:
-        return f"status {answer.status_code}: {answer.text[:1000]}"
+    def describe(self, said: CodeReading) -> None:
+        self._ask("POST", "/description", said.model_dump_json().encode(), JSON)

@@ -16,7 +16,7 @@ from service.contract.wire.errors import Conflict, InvalidInput, NotFound, Paret
 from service.contract.wire.events import TrialFinished
 from tests.processes import free_port
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
-from workers.sending import study_client
+from workers.sending import asking
 from workers.sending.study_client import StudyClient
 from workers.sending.uploads import Uploads
 
@@ -33,7 +33,7 @@ every_request = pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_client, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.001)
 
 
 def failing_first(*statuses: int) -> StandIn:
@@ -81,7 +81,7 @@ def test_a_lost_connection_is_tried_again(ask: Ask) -> None:
 
 @pytest.mark.parametrize("name", ["study", "trials", "upload"])
 def test_patience_has_an_end_except_for_what_was_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.05)
     with (
         StudyClient(f"http://127.0.0.1:{free_port()}", None, "s1") as client,
         pytest.raises(Unavailable, match=r"tried for 0\.05 s"),
@@ -90,7 +90,7 @@ def test_patience_has_an_end_except_for_what_was_measured(name: str, monkeypatch
 
 
 def test_a_report_outlasts_all_patience_and_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
     tries, stop = [], threading.Event()
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -113,7 +113,7 @@ def test_pauses_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> Non
             pauses.append(timeout or 0.0)
             return len(pauses) == 8
 
-    monkeypatch.setattr(study_client, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.1)
     client = StudyClient("http://service", None, "s1", httpx.MockTransport(lambda request: httpx.Response(500)))
     with client, pytest.raises(Unavailable):
         client.report([], Stop())
@@ -130,9 +130,9 @@ def test_trouble_is_told_once_a_minute(monkeypatch: pytest.MonkeyPatch, caplog: 
 
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     client = StudyClient("http://service", None, "s1", httpx.MockTransport(lambda request: httpx.Response(500)))
-    with client, caplog.at_level(logging.WARNING, study_client.__name__), pytest.raises(Unavailable):
+    with client, caplog.at_level(logging.WARNING, asking.__name__), pytest.raises(Unavailable):
         client.report([], Stop())
-    assert [record.getMessage() for record in caplog.records if record.name == study_client.__name__] == [
+    assert [record.getMessage() for record in caplog.records if record.name == asking.__name__] == [
         "the service at http://service cannot be reached: status 500; still trying"
     ] * 2
 
@@ -168,7 +168,7 @@ def test_a_minute_without_an_answer_is_borne(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
     with failing_first().serving() as service, StudyClient(service.url, None, "s1") as client:
         assert client.study().spec == {"name": "s"}
     assert service.requests[0].token is None
