@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from frontends.client import Client, ClientError, Study
+    from paretoscope.own import Metric, Problem, trainable
 
 __version__ = "0.2.0"
-__all__ = ["Client", "ClientError", "Study", "__version__"]
+__all__ = ["Client", "ClientError", "Metric", "Problem", "Study", "__version__", "trainable"]
 
-_HOMES = {"Client": "frontends.client", "ClientError": "frontends.client", "Study": "frontends.client"}
+_HOMES = {
+    **dict.fromkeys(("Client", "ClientError", "Study"), "frontends.client"),
+    **dict.fromkeys(("Metric", "Problem", "trainable"), "paretoscope.own"),
+}
 
 
 def __getattr__(name: str) -> object:

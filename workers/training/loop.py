@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -51,20 +51,20 @@ def train(
     evaluation: Evaluation,
     device: torch.device,
     clock: Callable[[], float] = time.perf_counter,
-    at_end: Callable[[Cohort, Mapping[int, PlannedTrial]], Mapping[int, str] | None] | None = None,
+    at_end: Callable[[Any, Mapping[int, PlannedTrial]], Mapping[int, str] | None] | None = None,
     begun: Progress | None = None,
     between: Callable[[Progress], bool] | None = None,
     at_last: Callable[[Progress, EpochReport], None] | None = None,
+    code: OwnCode | None = None,
 ) -> Iterator[EpochReport]:
     """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
 
     `at_end` is given the trained cohort and its members that did not fail, before their final report, and answers
     what could not be kept of which. `begun` is where the same trials were left before, or had ended when they had fewer
     epochs. `between` is told after each report but the final one how far they are, and may ask them to leave;
-    `at_last` before the final one, with it.
+    `at_last` before the final one, with it. `code` is the study's own, where their problem is of it.
     """
-    seeds = list(dict.fromkeys(trial.seed for trial in trials))
-    cohort = Cohort(trials, datasets.draws(data, seeds), device, evaluation.gradients)
+    cohort = _cohort(trials, data, device, evaluation.gradients, code)
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
@@ -116,6 +116,50 @@ def train(
         yield report
         if not alive or (between and not last and between(progress)):
             return
+
+
+class Terms(Protocol):
+    """What the loop asks of a problem."""
+
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+
+    @property
+    def raw(self) -> Callable[[Tensor], Tensor]: ...
+
+
+class Trained(Protocol):
+    """What the loop asks of a cohort: ours, or one of a user's own problem."""
+
+    angles: Angles
+    weighting: Weighting
+
+    @property
+    def problem(self) -> Terms: ...
+
+    def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]: ...
+    def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]: ...
+    def curves(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[int, Curve]: ...
+    def state(self) -> State: ...
+    def load(self, state: State) -> None: ...
+
+
+class OwnCode(Protocol):
+    """A user's code, which makes the cohorts of its own problems."""
+
+    def cohort(
+        self, trials: Sequence[PlannedTrial], data: Data, device: torch.device, watched: bool = False
+    ) -> Trained: ...
+
+
+def _cohort(
+    trials: Sequence[PlannedTrial], data: Data, device: torch.device, watched: bool, code: OwnCode | None
+) -> Trained:
+    if code is not None:
+        _check_alike(trials)
+        return code.cohort(trials, data, device, watched)
+    seeds = list(dict.fromkeys(trial.seed for trial in trials))
+    return Cohort(trials, datasets.draws(data, seeds), device, watched)
 
 
 class Progress(NamedTuple):

@@ -1,0 +1,113 @@
+"""Whether a cohort's members train together: both ways are tried on the first batch, compared and timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from workers.own_code.functions import Function
+from workers.own_code.members import Members
+from workers.own_code.ways import Batch, OneByOne, Stacked, Way
+
+CLOSE = 1e-5  # how far stacked numbers may be from a member's own, relatively
+TIMED = 3  # times each way is timed at most
+SECONDS = 0.5  # after which it is timed no more
+
+
+class Choice(NamedTuple):
+    """The way that a cohort goes, and why."""
+
+    way: Way
+    stacks: bool
+    words: str
+    ratio: float | None = None  # how many times faster stacked members are than one after the other
+
+
+def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[], float] = time.perf_counter) -> Choice:
+    """Stacked where it gives every member what it has alone, and sooner. Leaves parameters and buffers as they were."""
+    alone = OneByOne(members)
+    if members.count == 1:
+        return Choice(alone, False, "a cohort of one")
+    stacked = Stacked(members)
+    before = {name: tensor.clone() for name, tensor in members.buffers.items()}
+    try:
+        one_by_one = _tried(alone, members, losses, batch, before)
+        try:
+            together = _tried(stacked, members, losses, batch, before)
+        except Exception as error:  # noqa: BLE001 - vmap and user code raise anything; alone the same code just ran
+            return Choice(alone, False, f"not stacked: {_first_line(error)}")
+        if (apart := _apart(together, one_by_one)) is not None:
+            return Choice(alone, False, f"not stacked: {apart}")
+        seconds = {way: _timed(way, members, losses, batch, clock) for way in (alone, stacked)}
+    finally:
+        _put_back(members, before)
+    ratio = seconds[alone] / max(seconds[stacked], 1e-9)
+    if ratio < 1:
+        return Choice(
+            alone, False, f"not stacked: {members.count} members together take {1 / ratio:.1f} times as long", ratio
+        )
+    return Choice(stacked, True, f"stacked: {members.count} members together are {ratio:.1f} times as fast", ratio)
+
+
+class Tried(NamedTuple):
+    """What a way gives on a batch: losses and gradients of each term, and the buffers after it."""
+
+    losses: list[Tensor]  # [K] each
+    gradients: list[list[Tensor]]  # by term and leaf, [K, …] each
+    buffers: dict[str, Tensor]
+
+
+def _tried(way: Way, members: Members, losses: Function, batch: Batch, before: dict[str, Tensor]) -> Tried:
+    _put_back(members, before)
+    values = way.run(losses, batch)
+    after = {name: tensor.clone() for name, tensor in members.buffers.items()}
+    n = len(values)
+    gradients = [way.pull({i: None}, retain=i + 1 < n) for i in range(n)]
+    return Tried([value.detach() for value in values], gradients, after)
+
+
+def _apart(together: Tried, alone: Tried) -> str | None:
+    """The first number that differs by more than rounding, in words."""
+    for a, b in zip(together.losses, alone.losses, strict=True):
+        if bool(((a - b).abs() > CLOSE * (b.abs() + 0.1)).any()):
+            return f"losses differ from those of members alone by up to {float((a - b).abs().max()):.1e}"
+    lengths = [sum(g.flatten(1).square().sum(1) for g in term) for term in alone.gradients]  # [K] each
+    longest = torch.stack([torch.as_tensor(length) for length in lengths]).amax(0).sqrt()
+    for own, other in zip(together.gradients, alone.gradients, strict=True):
+        apart = torch.as_tensor(sum((a - b).flatten(1).square().sum(1) for a, b in zip(own, other, strict=True))).sqrt()
+        if bool((apart > CLOSE * longest + 1e-12).any()):
+            worst = float((apart / longest.clamp_min(1e-12)).max())
+            return f"gradients differ from those of members alone by up to {worst:.1e} of their length"
+    for name, tensor in together.buffers.items():
+        if not torch.allclose(tensor.double(), alone.buffers[name].double(), rtol=CLOSE, atol=CLOSE / 10):
+            return f"the buffer {name} differs from that of members alone"
+    return None
+
+
+def _timed(way: Way, members: Members, losses: Function, batch: Batch, clock: Callable[[], float]) -> float:
+    """Seconds of a forward and a backward pass, the least of some."""
+    times: list[float] = []
+    while len(times) < TIMED and sum(times) < SECONDS:
+        start = clock()
+        values = way.run(losses, batch)
+        way.pull(dict.fromkeys(range(len(values))))
+        if members.shared.flat.is_cuda:
+            torch.cuda.synchronize()
+        times.append(clock() - start)
+    return min(times)
+
+
+def _put_back(members: Members, before: dict[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, tensor in before.items():
+            members.buffers[name].copy_(tensor)
+
+
+def _first_line(error: Exception) -> str:
+    """What is raised, without the advice that follows it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"[:300]

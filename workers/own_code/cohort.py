@@ -1,0 +1,235 @@
+"""A cohort whose problem is a user's own: the same face to the training loop as `workers.training.loop.Cohort`."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from paretoscope.own import Problem
+from service.contract.code.problems import OwnProblem
+from service.contract.metrics import TEST_LOSS, VALIDATION
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Evaluation
+from service.contract.wire.events import Curve
+from workers import optimizers, weightings
+from workers.data.random_streams import Seeds, generator
+from workers.optimizers.stacking.stacked import Optimizer
+from workers.own_code import choosing
+from workers.own_code.data import Part, PartName, split_of
+from workers.own_code.errors import at, users_own
+from workers.own_code.functions import Function, losses_of, metrics_of
+from workers.own_code.measuring import Measuring
+from workers.own_code.members import Members
+from workers.own_code.passes import Passes
+from workers.own_code.sharing import shared_names
+from workers.own_code.step import fits, step
+from workers.own_code.ways import Batch, OneByOne, Way
+from workers.state import State, joined, within
+from workers.training.angles import Angles
+from workers.training.gradients import Step
+
+log = logging.getLogger(__name__)
+
+Columns = dict[str, list[float]]
+
+
+class Named(NamedTuple):
+    """What the loop asks of a problem."""
+
+    terms: tuple[str, ...]
+    raw: Callable[[Tensor], Tensor]
+
+
+class OwnCohort:
+    """Models, weighting and optimiser of K members of a user's problem, and the data they learn from."""
+
+    def __init__(
+        self,
+        trials: Sequence[PlannedTrial],
+        problem: Problem,
+        folder: Path,
+        device: torch.device,
+        validation_fraction: float = 0.2,
+        per_seed: bool = True,
+        watched: bool = False,
+    ) -> None:
+        first = trials[0]
+        spec = _spec_of(trials)
+        terms = spec.terms
+        self._own, self._folder, self._watched = problem, folder, watched
+        self._training = first.training
+        self.problem = Named(terms, lambda losses: losses)
+        self.seeds = seeds = Seeds([trial.seed for trial in trials], device)
+        self._losses = losses_of(problem, terms, folder)
+        self._metrics = [metric.name for metric in spec.described.metrics]
+        self._measure = metrics_of(problem, self._metrics, folder)
+        with users_own(folder, "data"):
+            self.split = split_of(problem, seeds, validation_fraction, per_seed)
+        with users_own(folder, "model"):
+            self._passes = Passes(self.split, seeds, first.training.batch_size, folder)
+            self.model = Members(problem, seeds, self._passes.first_rows)
+        choice = self._chosen()
+        self.stacks, self.stacking, self.ratio = choice.stacks, choice.words, choice.ratio
+        self._way: Way = choice.way
+        self._alone = choice.way if isinstance(choice.way, OneByOne) else OneByOne(self.model)
+        self._measuring = Measuring(self._way, self._alone)
+        steps = math.ceil(len(self.split.train) / self._training.batch_size)
+        setting = weightings.Setting(
+            terms, first.model.latent, device, tuple(t.seed for t in trials), steps, epochs=first.training.epochs
+        )
+        self.weighting = weightings.build([t.weighting for t in trials], setting)
+        if self.weighting.needs_halves:
+            raise ValueError("gradients of half a batch (gram: halves) are not there for a problem of one's own")
+        self._gram_is_whole = fits(self.model, len(terms))
+        self._rates, self._l1, self._l2 = (
+            torch.tensor(values, device=device)
+            for values in zip(*((t.training.learning_rate, t.training.l1, t.training.l2) for t in trials), strict=True)
+        )
+        self.optimizer = self._optimizer(1.0)
+        self.angles = Angles(terms)
+
+    def __str__(self) -> str:
+        split, shared, own = self.split, self.model.shared.flat.shape[1], self.model.own.flat.shape[1]
+        held = "none" if split.validation is None else len(split.validation)
+        text = (
+            f"{len(split.train)} training, {held} validation and {len(split.test)} test examples, batches of "
+            f"{self._training.batch_size}; {shared} shared and {own} other parameters each; {self.stacking}"
+        )
+        if (self.weighting.needs_gram or self._watched) and not self._gram_is_whole:
+            text += "; Gram matrices are summed over groups of parameters, as all gradients would not fit"
+        return text
+
+    def state(self) -> State:
+        """All that epochs change; random numbers follow from seeds and the epoch's number."""
+        return joined(
+            {"model": self.model.state(), "optimizer": self.optimizer.state(), "weighting": self.weighting.state()}
+        )
+
+    def load(self, state: State) -> None:
+        own = {name: tensor.to(self.seeds.device, copy=True) for name, tensor in state.items()}
+        self.model.load(within("model", own))
+        self.optimizer.load(within("optimizer", own))
+        self.weighting.load(within("weighting", own))
+
+    def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
+        """One pass over the training split: losses and weights [steps, K, n]."""
+        losses, weights = [], []
+        self.angles.start()
+        self._set_pace(epoch)
+        self.model.train(True)
+        with torch.random.fork_rng(devices=()):
+            for number, batch in enumerate(self._passes.epoch(epoch)):
+                update = self._step(batch)
+                self.optimizer.step([update.encoder, update.head])
+                self._shake(f"langevin/{epoch}/{number}")
+                losses.append(update.losses)
+                weights.append(update.weights)
+                if update.gram is not None:
+                    self.angles.add(update.gram)
+        self.model.train(False)
+        if self.weighting.needs_validation and self.split.validation is not None:
+            count = min(len(self.split.train), len(self.split.validation))
+            shuffled = torch.randperm(len(self.split.train), generator=generator(0, "train-subset"))[:count]
+            seen = self.split.train.some(shuffled.to(self.seeds.device))
+            self.weighting.after_epoch(
+                self._means(self._losses, "train", seen), self._means(self._losses, "validation", self.split.validation)
+            )
+        return torch.stack(losses), torch.stack(weights)
+
+    def curves(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[int, Curve]:
+        """A user's problem is a single point."""
+        return {}
+
+    def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
+        """The declared metrics and the terms' losses of test and validation split, per member."""
+        columns: Columns = {}
+        if not (last or epoch % evaluation.every == 0):
+            return columns
+        for name, part in self.split.held_out():
+            measured = self._means(self._measure, name, part)
+            losses = self._means(self._losses, name, part)
+            own = dict(zip(self._metrics, measured.mT.tolist(), strict=True))
+            own |= {TEST_LOSS.of(term): losses[:, i].tolist() for i, term in enumerate(self.problem.terms)}
+            columns |= {metric if name == "test" else VALIDATION.of(metric): own[metric] for metric in own}
+        return columns
+
+    def _step(self, batch: Batch) -> Step:
+        """A batch that cannot be stacked, though the first one could, is computed one by one, and so are all later."""
+        if self._way is not self._alone:
+            try:
+                return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
+            except RuntimeError as error:
+                self._way = self._alone
+                self.stacking = f"not stacked any more: {str(error).partition(chr(10))[0][:300]}"
+                log.info("%s", self.stacking)
+        with users_own(self._folder, "losses"):
+            return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
+
+    def _means(self, function: Function, name: PartName, part: Part) -> Tensor:
+        """The means of what a function gives over a split: [K, …]."""
+        what = "losses" if function is self._losses else "measure"
+        with users_own(self._folder, what), torch.random.fork_rng(devices=()):
+            return self._measuring(function, lambda: self._passes.measured(what, name, part))
+
+    def _find_shared(self) -> None:
+        """On the first batch, with the first member; and whether its losses are random."""
+        batch = next(self._passes.epoch(1))
+        model = self.model.calling.inner
+        before = {name: tensor.clone() for name, tensor in model.named_buffers()}
+        model.train(True)
+        rows = batch.of([column[0] for column in batch.columns])
+        batch.begin(0)
+        with batch.answering(0):
+            names = shared_names(self._own, self.problem.terms, model, self._losses, rows, self._folder)
+        self._passes.settle()
+        for name, tensor in model.named_buffers():
+            tensor.data.copy_(before[name])
+        self.model.divide(names)
+
+    def _chosen(self) -> choosing.Choice:
+        self.model.train(True)
+        with users_own(self._folder, "losses"), torch.random.fork_rng(devices=()):
+            self._find_shared()
+            return choosing.choose(self.model, self._losses, next(self._passes.epoch(1)))
+
+    def _set_pace(self, epoch: int) -> None:
+        """The learning rates of an epoch, where the problem has a schedule: the optimiser goes on with others."""
+        if self._own.schedule is None:
+            return
+        with users_own(self._folder, "schedule"):
+            factor = float(self._own.schedule(epoch, self._training.epochs))
+        if not (math.isfinite(factor) and factor >= 0):
+            raise at(
+                self._own.schedule, self._folder, f"schedule must give a number ≥ 0, got {factor} in epoch {epoch}"
+            )
+        paced = self._optimizer(factor)
+        paced.load(self.optimizer.state())
+        self.optimizer = paced
+
+    def _optimizer(self, factor: float) -> Optimizer:
+        parameters = [stack.flat for stack in self.model.stacks]
+        return optimizers.build(self._training.optimizer, parameters, self._rates * factor, self._l1, self._l2)
+
+    def _shake(self, stream: str) -> None:
+        """Noise on every parameter, where the weighting asks for it."""
+        deviation = self.weighting.parameter_noise()  # [K]
+        if deviation is None:
+            return
+        flats = [stack.flat for stack in self.model.stacks]
+        sizes = [flat.shape[1] for flat in flats]
+        drawn = self.seeds.draw(stream, lambda g: torch.randn(sum(sizes), generator=g))
+        for flat, part in zip(flats, torch.split(self.seeds.spread(drawn), sizes, dim=1), strict=True):
+            flat.addcmul_(part, deviation[:, None].to(flat))
+
+
+def _spec_of(trials: Sequence[PlannedTrial]) -> OwnProblem:
+    problem = trials[0].problem
+    if not isinstance(problem, OwnProblem):
+        raise ValueError(f"a problem of the study's own code is needed, got {problem.name!r}")
+    return problem

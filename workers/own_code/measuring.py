@@ -1,0 +1,64 @@
+"""What a user's problem measures on the splits that are not trained on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from workers.own_code.functions import Function
+from workers.own_code.ways import Batch, OneByOne, Way
+
+log = logging.getLogger(__name__)
+
+
+@torch.no_grad()
+def means(way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
+    """The mean over examples of what a function gives for each batch: [K, metrics]."""
+    total, rows = torch.zeros(()), 0
+    for batch in batches:
+        total = total + torch.stack([value.double() for value in way.run(function, batch)], dim=1) * batch.rows
+        rows += batch.rows
+    return total / rows
+
+
+class Measuring:
+    """Goes the way of the training, as long as the user's function can."""
+
+    def __init__(self, way: Way, alone: OneByOne) -> None:
+        self._way, self._alone = way, alone
+        self._ways: dict[Function, Way] = {}
+
+    def __call__(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
+        if function not in self._ways:
+            self._ways[function] = self._compared(function, batches)
+        try:
+            return means(self._ways[function], function, batches())
+        except RuntimeError as error:
+            if self._ways[function] is self._alone:
+                raise
+            log.info("measured one by one: %s", _first_line(error))
+            self._ways[function] = self._alone
+            return means(self._alone, function, batches())
+
+    def _compared(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Way:
+        """Stacked against alone, on the first batch. Alone comes first, so that a fault is told as the user's own."""
+        if self._way is self._alone:
+            return self._alone
+        alone = means(self._alone, function, islice(batches(), 1))
+        try:
+            together = means(self._way, function, islice(batches(), 1))
+        except Exception as error:  # noqa: BLE001 - vmap raises anything, and alone the same code just ran
+            log.info("measured one by one: %s", _first_line(error))
+            return self._alone
+        if not torch.allclose(together, alone, rtol=1e-5, atol=1e-6, equal_nan=True):
+            log.info("measured one by one: stacked metrics differ by up to %.1e", float((together - alone).abs().max()))
+            return self._alone
+        return self._way
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:300]

@@ -1,0 +1,136 @@
+"""The models of a cohort: every parameter and buffer of K members in one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from paretoscope.own import Problem
+from workers.data.random_streams import Seeds
+from workers.models.components.stack import Stack
+from workers.own_code.errors import CodeError
+from workers.own_code.randomness import seeded
+from workers.state import State, copy_into
+
+INNER = "inner."  # before the names of the user's module in the one that calls their function
+
+
+class Calling(nn.Module):
+    """Calls a function with the user's module, so that `functional_call` can give that module other parameters."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, function: Any, batch: Any) -> Any:
+        return function(self.inner, batch)
+
+
+class Members:
+    """K members of one architecture. `shared` and `own` are set once it is known which terms reach what."""
+
+    def __init__(self, problem: Problem, seeds: Seeds, first_batch: Any) -> None:
+        """A member's first weights are those of `torch.manual_seed(seed); problem.model()`, whatever its cohort.
+
+        `first_batch` gives the batch by which lazy modules learn their shapes, by the number of a distinct seed.
+        """
+        self.count = seeds.members
+        self.calling: Calling
+        each: list[dict[str, Tensor]] = []
+        for s, seed in enumerate(seeds.distinct):
+            with seeded(seed):
+                model = _built(problem)
+                if any(nn.parameter.is_lazy(p) for p in model.parameters()):
+                    with torch.no_grad():
+                        problem.losses(model, first_batch(s))
+            model.to(seeds.device)
+            each.append({name: t.detach() for name, t in _tensors(model).items()})
+            if s == 0:
+                self.calling = Calling(model)
+        names = dict(self.calling.inner.named_parameters())
+        for seed, tensors in zip(seeds.distinct, each, strict=True):
+            _check_alike(each[0], tensors, seeds.distinct[0], seed)
+        rows = {name: seeds.spread(torch.stack([tensors[name] for tensors in each])) for name in each[0]}
+        self.trained = {name: rows[name] for name, p in names.items() if p.requires_grad}  # [K, …]
+        if not self.trained:
+            raise CodeError("model has no parameter that can be trained")
+        kinds = {tensor.dtype for tensor in self.trained.values()}
+        if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
+            raise CodeError(f"the parameters of model must be of one floating type, got {sorted(map(str, kinds))}")
+        # What is not trained: frozen parameters, and buffers, which a forward pass may change.
+        self.buffers = {
+            name: t.clone(memory_format=torch.contiguous_format) for name, t in rows.items() if name not in self.trained
+        }
+        self._kept = set(self.calling.inner.state_dict())
+        self.shared_names: list[str] = []
+        self.own_names: list[str] = []
+
+    def divide(self, shared: Iterable[str]) -> None:
+        """Into the parameters that terms share, and those of single terms."""
+        wanted = set(shared)
+        self.shared_names = [name for name in self.trained if name in wanted]
+        self.own_names = [name for name in self.trained if name not in wanted]
+        self.shared, self.own = self._stack(self.shared_names), self._stack(self.own_names)
+        self.trained = dict(zip(self.names, (leaf.detach() for leaf in self.leaves), strict=True))
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.shared_names, *self.own_names]
+
+    @property
+    def leaves(self) -> list[Tensor]:
+        """Parameters [K, …] that take gradients, in the order of `names`."""
+        return [*self.shared.leaves, *self.own.leaves]
+
+    @property
+    def stacks(self) -> tuple[Stack, Stack]:
+        return self.shared, self.own
+
+    def of_member(self, k: int) -> Mapping[str, Tensor]:
+        """Views of everything that one member has."""
+        return {name: tensor[k] for name, tensor in (self.trained | self.buffers).items()}
+
+    def named(self) -> dict[str, Tensor]:
+        """Of all members [K, …], by the names of the module's `state_dict`."""
+        return {name: tensor for name, tensor in (self.trained | self.buffers).items() if name in self._kept}
+
+    def train(self, on: bool) -> None:
+        self.calling.train(on)
+
+    def state(self) -> State:
+        return self.trained | self.buffers
+
+    def load(self, state: State) -> None:
+        copy_into(self.state(), state, "model")
+
+    def _stack(self, names: list[str]) -> Stack:
+        shapes = [tuple(self.trained[name].shape[1:]) for name in names]
+        rows = [self.trained[name].reshape(self.count, -1) for name in names]
+        first = next(iter(self.trained.values()))
+        flat = torch.cat(rows, dim=1) if rows else first.new_zeros(self.count, 0)
+        return Stack(flat.contiguous(), shapes)
+
+
+def _built(problem: Problem) -> nn.Module:
+    model = problem.model()
+    if not isinstance(model, nn.Module):
+        raise CodeError(f"model must give a torch.nn.Module, got {type(model).__name__}")
+    return model
+
+
+def _tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers, each once: tied ones have the first of their names."""
+    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+
+
+def _check_alike(first: Mapping[str, Tensor], other: Mapping[str, Tensor], seed: int, other_seed: int) -> None:
+    shapes, others = ({name: tuple(t.shape) for name, t in tensors.items()} for tensors in (first, other))
+    if shapes != others:
+        name = next(name for name in {**shapes, **others} if shapes.get(name) != others.get(name))
+        raise CodeError(
+            f"model must have the same shapes for every seed: {name} is {shapes.get(name)} with seed {seed}, "
+            f"{others.get(name)} with seed {other_seed}"
+        )

@@ -1,0 +1,61 @@
+"""Passes over the splits of a user's problem, batch by batch: in a random order to train, in their own to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workers.data.random_streams import Seeds
+from workers.own_code.data import OwnSplit, Part
+from workers.own_code.errors import users_own
+from workers.own_code.randomness import Noise, Request
+from workers.own_code.ways import Batch
+
+ROWS = 1000  # examples that are measured together, the same for every cohort
+TRAINING = "training"
+
+
+class Passes:
+    """Batches of a cohort. What each kind of pass asks of random numbers is remembered from one to the next."""
+
+    def __init__(self, split: OwnSplit, seeds: Seeds, batch_size: int, folder: Path) -> None:
+        self._split, self._seeds, self._size, self._folder = split, seeds, batch_size, folder
+        self._draws = seeds.draw_of_member(len(seeds.distinct))  # [K]
+        self._asked: dict[str, list[Request]] = {}
+        self.is_random = True  # whether the losses of the training ask for random numbers, as far as is known
+
+    def settle(self) -> None:
+        """After the first batch: if it asked for no random numbers, nobody listens for them any more."""
+        self.is_random = bool(self._asked.get(TRAINING))
+
+    def epoch(self, epoch: int) -> Iterator[Batch]:
+        """One pass over the training split, each seed in its own order."""
+        seeds, train = self._seeds, self._split.train
+        count = len(train)
+        order = seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
+        noise = Noise(seeds, f"noise/{epoch}", count, self._asked.setdefault(TRAINING, []))
+        for step, start in enumerate(range(0, count, self._size)):
+            with users_own(self._folder, "data"):
+                columns = [seeds.spread(column) for column in train.drawn(order[:, start : start + self._size])]
+            yield Batch(columns, train.single, noise, self._draws, step, start, self.is_random)
+
+    def measured(self, what: str, name: str, part: Part) -> Iterator[Batch]:
+        """A split in order; `what` is measured on it."""
+        noise = Noise(self._seeds, f"noise/{name}", len(part), self._asked.setdefault(what, []))
+        for step, start in enumerate(range(0, len(part), ROWS)):
+            with users_own(self._folder, "data"):
+                columns = part.block(slice(start, start + ROWS))
+            yield Batch(columns, part.single, noise, self._draws, step, start)
+
+    def first_rows(self, draw: int) -> Any:
+        """Some training examples of one of the distinct seeds, as the user's functions take them."""
+        train = self._split.train
+        rows = torch.arange(min(self._size, len(train)), device=self._seeds.device)
+        columns = [
+            column[draw if len(column) > 1 else 0]
+            for column in train.drawn(rows[None].expand(len(self._seeds.distinct), -1))
+        ]
+        return columns[0] if train.single else tuple(columns)

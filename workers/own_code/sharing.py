@@ -1,0 +1,63 @@
+"""Which parameters the terms of a user's problem share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from paretoscope.own import Problem
+from workers.own_code.errors import at
+from workers.own_code.functions import Function
+
+
+def shared_names(
+    problem: Problem, terms: Sequence[str], model: nn.Module, losses: Function, batch: Any, folder: Path
+) -> list[str]:
+    """As `shared(model)` says, else those that more than one term reaches in this batch; of a single term all."""
+    trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    values = losses(model, batch)
+    if not any(value.requires_grad for value in values):
+        raise at(problem.losses, folder, "losses must depend on the parameters of the model, none of them does")
+    if problem.shared is not None:
+        return _said(problem, model, trained, folder)
+    if len(terms) == 1:
+        return list(trained)
+    reached = dict.fromkeys(trained, 0)
+    for value in values:
+        if not value.requires_grad:
+            continue
+        slopes = torch.autograd.grad(value, list(trained.values()), retain_graph=True, allow_unused=True)
+        for name, slope in zip(trained, slopes, strict=True):
+            reached[name] += slope is not None
+    shared = [name for name, count in reached.items() if count > 1]
+    if not shared:
+        raise at(
+            problem.losses,
+            folder,
+            f"the terms {', '.join(terms)} share no parameter, so there is nothing to weigh: each trains its own",
+        )
+    return shared
+
+
+def _said(problem: Problem, model: nn.Module, trained: dict[str, nn.Parameter], folder: Path) -> list[str]:
+    """Parameters by themselves, by their names, or by the name of a module that has them."""
+    if problem.shared is None:
+        return list(trained)
+    by_id = {id(p): name for name, p in trained.items()}
+    chosen: set[str] = set()
+    for each in problem.shared(model):
+        if isinstance(each, str):
+            own = {name for name in trained if name == each or name.startswith(f"{each}.")}
+        else:
+            own = {by_id[id(each)]} if id(each) in by_id else set()
+        if not own:
+            what = repr(each) if isinstance(each, str) else type(each).__name__
+            raise at(problem.shared, folder, f"shared gave {what}, which is no trained parameter of the model")
+        chosen |= own
+    if not chosen:
+        raise at(problem.shared, folder, "shared gave no parameter, so there is nothing to weigh")
+    return [name for name in trained if name in chosen]

@@ -1,0 +1,98 @@
+"""The step of a user's problem: terms, their gradients, weights, and one update per member.
+
+Shared parameters descend along Σ w_i g_i, those of a single term along its plain gradient, as in
+`workers.training.gradients`. There is no place where a user's graph could be cut, so every gradient is a pass of its
+own: without a Gram matrix one for the shared and one for the other parameters, with it one per term.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from workers.models.components.stack import Stack
+from workers.own_code.functions import Function
+from workers.own_code.members import Members
+from workers.own_code.ways import Batch, Way
+from workers.training.gradients import Step
+from workers.weightings import Weighting
+
+HELD = 2**27  # numbers of the terms' gradients [K, n, P] that are held at once: 512 MB
+
+
+def step(
+    way: Way,
+    members: Members,
+    losses: Function,
+    weighting: Weighting,
+    batch: Batch,
+    watched: bool = False,
+    held: int = HELD,
+) -> Step:
+    """Losses, weights and gradients of one batch; changes no parameter. Where `watched`, with the Gram matrix."""
+    values = torch.stack(way.run(losses, batch), dim=1)  # [K, n]
+    seen = values.detach().to(members.shared.flat.dtype)
+    n, cut = seen.shape[1], len(members.shared.leaves)
+    every: dict[int, Tensor | None] = dict.fromkeys(range(n))
+    if not (weighting.needs_gram or watched):
+        w = weighting(seen, None)
+        own = _flat(way.pull(every, slice(cut, None), retain=True), members.own)
+        return Step(seen, w, _flat(way.pull(_weighed(w), slice(cut)), members.shared), own)
+    if fits(members, n, held) or weighting.own_gram:
+        g, own = _term_gradients(way, members, n)
+        w = weighting(seen, weighting.gram(g) if weighting.needs_gram else None)
+        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, torch.bmm(g, g.mT))
+    gram = _gram_by_leaves(way, members, n, held)
+    w = weighting(seen, gram if weighting.needs_gram else None)
+    own = _flat(way.pull(every, slice(cut, None), retain=True), members.own)
+    return Step(seen, w, _flat(way.pull(_weighed(w), slice(cut)), members.shared), own, gram)
+
+
+def fits(members: Members, terms: int, held: int = HELD) -> bool:
+    """Whether the gradients of all terms over the shared parameters may be held at once."""
+    return terms * members.shared.flat.numel() <= held
+
+
+def _term_gradients(way: Way, members: Members, n: int) -> tuple[Tensor, Tensor]:
+    """One pass per term: gradients over the shared parameters [K, n, P], and over the others their sum [K, Q]."""
+    cut = len(members.shared.leaves)
+    own = torch.zeros_like(members.own.flat)
+    each = []
+    for i in range(n):
+        slopes = way.pull({i: None}, retain=i + 1 < n)
+        each.append(_flat(slopes[:cut], members.shared))
+        if members.own.leaves:
+            own += _flat(slopes[cut:], members.own)
+    return torch.stack(each, dim=1), own
+
+
+def _gram_by_leaves(way: Way, members: Members, n: int, held: int) -> Tensor:
+    """g gᵀ [K, n, n] as a sum over groups of leaves whose gradients fit: more passes, less memory."""
+    gram: Tensor | None = None
+    for leaves in groups([n * leaf.numel() for leaf in members.shared.leaves], held):
+        each = [Stack.flatten(way.pull({i: None}, leaves, retain=True)) for i in range(n)]
+        g = torch.stack(each, dim=1)  # [K, n, p]
+        part = torch.bmm(g, g.mT)
+        gram = part if gram is None else gram + part
+    if gram is None:
+        raise ValueError("a Gram matrix needs shared parameters")
+    return gram
+
+
+def groups(sizes: list[int], held: int) -> list[slice]:
+    """Neighbours whose sizes together are at most `held`; one that is larger stands alone."""
+    starts, total = [0], 0
+    for i, size in enumerate(sizes):
+        if total and total + size > held:
+            starts.append(i)
+            total = 0
+        total += size
+    return [slice(start, end) for start, end in zip(starts, [*starts[1:], len(sizes)], strict=True)]
+
+
+def _weighed(w: Tensor) -> dict[int, Tensor | None]:
+    return dict(enumerate(w.unbind(1)))
+
+
+def _flat(gradients: list[Tensor], stack: Stack) -> Tensor:
+    return Stack.flatten(gradients) if gradients else torch.zeros_like(stack.flat)

@@ -1,0 +1,167 @@
+"""Two ways to compute the same: all members at once under vmap, or one after the other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from torch.func import functional_call, vmap
+
+from workers.own_code.functions import Function
+from workers.own_code.members import INNER, Members
+from workers.own_code.randomness import Answered, Noise
+
+
+class Batch(NamedTuple):
+    """A step of a pass: columns [K, B, …], the pass's random numbers, and whose of them is each member's [K].
+
+    Requests for them are answered unless it is known that there are none: listening costs time with every operation.
+    """
+
+    columns: Sequence[Tensor]
+    single: bool  # whether the user's function takes the tensor itself, not a tuple of them
+    noise: Noise
+    draws: Tensor
+    step: int
+    start: int  # the place of its first row in the pass
+    answered: bool = True
+
+    @property
+    def rows(self) -> int:
+        return self.columns[0].shape[1]
+
+    def of(self, columns: Sequence[Tensor]) -> Any:
+        """As the user's function takes it."""
+        return columns[0] if self.single else tuple(columns)
+
+    def begin(self, draw: int | None = None) -> None:
+        """Before the function runs for one of the seeds, or for all at once."""
+        self.noise.move(self.step, self.start, self.rows)
+        self.noise.begin(draw)
+
+    def answering(self, draw: Tensor | int) -> AbstractContextManager[object]:
+        """While a member's function runs."""
+        return Answered(self.noise, draw) if self.answered else nullcontext()
+
+
+class Way(Protocol):
+    """Values of a function for every member, and their gradients. Both ways give the same to float tolerance."""
+
+    def run(self, function: Function, batch: Batch) -> list[Tensor]:
+        """What the function gives, [K] each, differentiable in the members' leaves."""
+        ...
+
+    def pull(
+        self, terms: Mapping[int, Tensor | None], leaves: slice = slice(None), retain: bool = False
+    ) -> list[Tensor]:
+        """Σ_i c_i ∇ℓ_i of the last run over some of the leaves, [K, …] each: cotangents [K] by term, none for 1."""
+        ...
+
+
+class Stacked(Way):
+    """`vmap` over stacked parameters and buffers. A random function that is not answered raises."""
+
+    def __init__(self, members: Members) -> None:
+        self._members = members
+        self._values: list[Tensor] = []
+
+    def run(self, function: Function, batch: Batch) -> list[Tensor]:
+        members, calling = self._members, self._members.calling
+
+        def one(
+            leaves: Sequence[Tensor], buffers: Mapping[str, Tensor], draw: Tensor, columns: Sequence[Tensor]
+        ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
+            held = dict(zip(names, leaves, strict=True)) | {f"{INNER}{name}": t for name, t in buffers.items()}
+            with batch.answering(draw):
+                values = functional_call(calling, held, (function, batch.of(columns)))
+            return values, {name: held[f"{INNER}{name}"] for name in buffers}
+
+        names = [f"{INNER}{name}" for name in members.names]
+        batch.begin()
+        with _unchecked_distributions():
+            values, after = vmap(one, randomness="error")(
+                members.leaves, members.buffers, batch.draws, list(batch.columns)
+            )
+        with torch.no_grad():
+            for name, tensor in members.buffers.items():
+                if after[name].data_ptr() != tensor.data_ptr():
+                    tensor.copy_(after[name])
+        self._values = list(values)
+        return self._values
+
+    def pull(
+        self, terms: Mapping[int, Tensor | None], leaves: slice = slice(None), retain: bool = False
+    ) -> list[Tensor]:
+        return _pulled(self._values, terms, self._members.leaves[leaves], retain)
+
+
+class OneByOne(Way):
+    """A loop over members; each has leaves of its own in the same memory."""
+
+    def __init__(self, members: Members) -> None:
+        self._members = members
+        self._leaves = [[leaf.detach()[k].requires_grad_() for leaf in members.leaves] for k in range(members.count)]
+        self._values: list[tuple[Tensor, ...]] = []  # of each member
+
+    def run(self, function: Function, batch: Batch) -> list[Tensor]:
+        draws = batch.draws.tolist()
+        self._values = [self._one(k, draws[k], function, batch) for k in range(self._members.count)]
+        return [torch.stack(values) for values in zip(*self._values, strict=True)]
+
+    def _one(self, k: int, draw: int, function: Function, batch: Batch) -> tuple[Tensor, ...]:
+        members = self._members
+        buffers = {name: tensor[k] for name, tensor in members.buffers.items()}
+        held = {f"{INNER}{name}": leaf for name, leaf in zip(members.names, self._leaves[k], strict=True)}
+        held |= {f"{INNER}{name}": tensor for name, tensor in buffers.items()}
+        batch.begin(draw)
+        with batch.answering(draw):
+            values: tuple[Tensor, ...] = functional_call(
+                members.calling, held, (function, batch.of([column[k] for column in batch.columns]))
+            )
+        with torch.no_grad():
+            for name, tensor in buffers.items():
+                if held[f"{INNER}{name}"] is not tensor:
+                    tensor.copy_(held[f"{INNER}{name}"])
+        return values
+
+    def pull(
+        self, terms: Mapping[int, Tensor | None], leaves: slice = slice(None), retain: bool = False
+    ) -> list[Tensor]:
+        each = []
+        for k, (values, own) in enumerate(zip(self._values, self._leaves, strict=True)):
+            cotangents = {i: None if c is None else c[k] for i, c in terms.items()}
+            each.append(_pulled(values, cotangents, own[leaves], retain))
+        return [torch.stack(gradients) for gradients in zip(*each, strict=True)]
+
+
+def _pulled(
+    values: Sequence[Tensor], terms: Mapping[int, Tensor | None], leaves: Sequence[Tensor], retain: bool
+) -> list[Tensor]:
+    """A term that depends on no leaf, and a leaf that no term reaches, count as 0."""
+    reaching = {i: c for i, c in terms.items() if values[i].requires_grad}
+    if not reaching or not leaves:
+        return [torch.zeros_like(leaf) for leaf in leaves]
+    outputs = [values[i] for i in reaching]
+    cotangents = [torch.ones_like(values[i]) if c is None else c.to(values[i]) for i, c in reaching.items()]
+    slopes = torch.autograd.grad(outputs, leaves, cotangents, retain_graph=retain, allow_unused=True)
+    return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(slopes, leaves, strict=True)]
+
+
+@contextmanager
+def _unchecked_distributions() -> Iterator[None]:
+    """Distributions check their arguments by branching on values, which vmap cannot; alone they are checked."""
+    module = sys.modules.get("torch.distributions.distribution")
+    if module is None:
+        yield
+        return
+    kind = module.Distribution
+    before = kind._validate_args
+    kind.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        kind.set_default_validate_args(before)
