@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from frontends import own_code
 from frontends.connection import (
     TRY_AGAIN_SECONDS,
     Answer,
@@ -19,6 +20,9 @@ from frontends.connection import (
 )
 from frontends.home import default_home
 from frontends.study import Study
+
+READ_SECONDS = 180.0  # that a process on Ray may take to read code
+READ_AGAIN_SECONDS = 0.3
 
 __all__ = ["Answer", "Client", "ClientError", "Study", "default_home", "default_url"]
 
@@ -33,11 +37,12 @@ class Client(Connection):
         self.close()
 
     def submit(self, spec: Mapping[str, object] | str | Path, tries: int = 3) -> Study:
-        """A study as a dict, a YAML text or a YAML file.
+        """A study as a dict, a YAML text or a YAML file, or a Python file that carries one. Where it names code of its
+        own by a path, that is sent first.
 
         If no answer comes, or the service cannot take it just now, it is sent again, and still runs once.
         """
-        kind, text = _written(spec)
+        kind, text = self._written(spec)
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": uuid.uuid4().hex}
         for left in reversed(range(tries)):
             try:
@@ -51,7 +56,7 @@ class Client(Connection):
 
     def check(self, spec: Mapping[str, object] | str | Path) -> Answer:
         """What the service says of a study without running it: trials, cost and warnings, or what is wrong."""
-        kind, text = _written(spec)
+        kind, text = self._written(spec)
         headers = {"Content-Type": f"application/{kind}"}
         return json_of(self.send("POST", "/api/studies/check", content=text.encode(), headers=headers))
 
@@ -94,9 +99,38 @@ class Client(Connection):
         figures: list[Answer] = self.request("GET", "/api/figures")["figures"]
         return figures
 
+    def send_code(self, path: str | Path, seconds: float = READ_SECONDS) -> Answer:
+        """A Python file or a folder of your own: what is in it, once the service has had it read.
 
-def _written(spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
-    """In which language a study is written, and its text."""
-    if isinstance(spec, Path):
-        spec = spec.read_text()
-    return ("yaml", spec) if isinstance(spec, str) else ("json", json.dumps(spec))
+        A study names it by its `hash`. What is wrong with it is told with its file and line.
+        """
+        sent = own_code.packed(Path(path))
+        headers = {"Content-Type": sent.kind}
+        answer = json_of(self.send("POST", "/api/code", {"entry": sent.entry}, sent.content, headers))
+        end = time.monotonic() + seconds
+        while answer["state"] == "waiting":
+            if time.monotonic() > end:
+                raise ClientError(f"code: nobody has read {path} in {seconds:.0f} s; is Ray there?", 503)
+            time.sleep(READ_AGAIN_SECONDS)
+            answer = self.request("GET", f"/api/code/{answer['hash']}")
+        if answer["state"] == "refused":
+            at = [str(each) for each in (answer["file"], answer["line"]) if each is not None]
+            raise ClientError(": ".join([*filter(None, [", line ".join(at)]), answer["reason"]]), 422)
+        return answer
+
+    def _written(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
+        """In which language a study is written, and its text; code that it names by a path is sent."""
+        folder = Path()
+        if isinstance(spec, Path):
+            folder = spec.parent
+            if spec.suffix == ".py":
+                spec = {"code": spec.name, **own_code.study_in(spec)}
+            else:
+                spec = spec.read_text()
+        if isinstance(spec, str):
+            path = own_code.named_in(spec)
+            return "yaml", spec if path is None else own_code.with_hash(spec, self.send_code(folder / path)["hash"])
+        code = spec.get("code")
+        if isinstance(code, str | Path) and not own_code.HASH.fullmatch(str(code)):
+            spec = {**spec, "code": self.send_code(folder / code)["hash"]}
+        return "json", json.dumps(spec)

@@ -1,5 +1,5 @@
-"""`python -m workers.describe_code <hash>`: reads a user's code in a process of its own, started as a Ray job, and tells
-the service what is in it, or why it cannot be used.
+"""`python -m workers.describe_code <hash>`: reads a user's code in a process of its own, started as a Ray job, and
+tells the service what is in it, or why it cannot be used.
 
 Environment: as for workers.run_study. Exit codes: 0 the service knows, 3 the service was lost.
 """

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 
@@ -27,6 +28,7 @@ from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeErro
 from service.contract.wire.events import REASON_LENGTH, TrialState
 from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr
 from service.contract.wording.numbers import plural
+from workers.own_code.unpacking import FOLDER
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
 from workers.planning.rounds import Round
@@ -130,8 +132,9 @@ def _nothing_trained(work: Work, reporter: Reporter, outcome: Outcome) -> str | 
 
 def sweep_scratch() -> None:
     """Remove what drivers left that were killed on this machine."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
-        process = folder.name.removeprefix(SCRATCH).partition("-")[0]
+    places = Path(tempfile.gettempdir())
+    for folder in chain(places.glob(f"{SCRATCH}*"), places.glob(f"{FOLDER}*")):
+        process = folder.name.split("-")[2]
         if process.isdecimal() and not Path(f"/proc/{process}").exists() and folder.stat().st_uid == os.getuid():
             shutil.rmtree(folder, ignore_errors=True)
 

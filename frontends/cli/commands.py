@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from frontends.cli import data, doctor, exports, keeping, tokens
+from frontends.cli import data, doctor, exports, keeping, own_code, tokens
 from frontends.cli.display import progress_view, studies_table
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Interrupted, Local, LocalError, raise_on_sigterm
@@ -51,6 +51,8 @@ for command in (
     keeping.backup,
     keeping.restore,
     keeping.migrate,
+    own_code.new,
+    own_code.run,
 ):
     app.command()(command)
 
@@ -62,13 +64,16 @@ def up(
     port: Port = None,
     token: Token = None,
     no_token: NoToken = False,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="with --no-token: run code that whoever is on this machine sends")
+    ] = False,
     cpus: Cpus = None,
     as_json: AsJson = False,
 ) -> None:
     """Start Ray and the service on this machine, until Ctrl-C. Its token is in the file `token` of its home."""
     check_door(host, no_token)
     raise_on_sigterm()
-    with Local(home or default_home(), host, port, token, cpus, not no_token) as local:
+    with Local(home or default_home(), host, port, token, cpus, not no_token, allow_code) as local:
         if as_json:
             print_json({"url": local.url, "home": str(local.home), "link": local.link()})
         else:
@@ -124,26 +129,33 @@ def submit(
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
-    """Submit a study."""
-    try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ClientError(f"{file} cannot be read: {error}", 422) from error
+    """Submit a study; code of its own that it names by a path is sent along."""
     with Client(url, token) as client:
-        study = client.submit(text)
+        study = client.submit(spec := written_in(file))
         if not as_json:
             say(f"{study.id} submitted: {study.page}")
-            warn(client, text)
+            warn(client, spec)
         elif not watch_it:
             print_json(study.read())
         if watch_it:
             raise typer.Exit(summarise(study, follow(study, as_json), as_json))
 
 
-def warn(client: Client, text: str) -> None:
+def written_in(file: Path) -> str | Path:
+    """What standard input says, or the file, where it can be read."""
+    if str(file) == "-":
+        return sys.stdin.read()
+    try:
+        file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ClientError(f"{file} cannot be read: {error}", 422) from error
+    return file
+
+
+def warn(client: Client, spec: str | Path) -> None:
     """What the check warns of; a study that was submitted does not fail for want of it."""
     with suppress(ClientError):
-        for warning in client.check(text).get("warnings", []):
+        for warning in client.check(spec).get("warnings", []):
             say(f"warning: {place_of(warning)}: {warning['message']}")
 
 

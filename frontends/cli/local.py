@@ -175,9 +175,17 @@ class Local:
     """A context: inside it Ray and the service run; at its end everything it started is gone."""
 
     def __init__(
-        self, home: Path, host: str, port: int | None, token: str | None, cpus: int | None, guarded: bool = True
+        self,
+        home: Path,
+        host: str,
+        port: int | None,
+        token: str | None,
+        cpus: int | None,
+        guarded: bool = True,
+        allow_code: bool = False,
     ) -> None:
         self.home = home.expanduser().resolve()
+        self._allow_code = allow_code
         self._host, self._port, self._cpus = host, port, cpus
         self._guarded, self.token = guarded, token
         self._ray_keeper: RayKeeper | None = None
@@ -241,6 +249,7 @@ class Local:
             "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
+            **({"PARETOSCOPE_ALLOW_CODE": "true"} if self._allow_code else {}),
             **secret,
         }
         note = {"url": self.url, "ray_address": ray.address, "ray_token_path": str(ray.token_path)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from service.analysis import LEAST_SEEDS, Axis
 from service.analysis.candidates import objectives
 from service.analysis.single_tasks import against_single
+from service.contract.code.description import Code
+from service.contract.code.problems import OwnProblem
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
@@ -38,6 +40,9 @@ class Cited:
 
 def _data(view: View, cite: Cited) -> str:
     data = view.study.data
+    if view.study.code is not None:
+        held = settings_words(data, only_changed=True)
+        return f"Data, model and losses: the study's own code ({_code(view.study.code)}{held and f'; {held}'})."
     title, _, rest = " ".join((type(data).__doc__ or "").split()).partition(". ")[0].partition(": ")
     tested = {t.metrics.get(TEST_EXAMPLES) for t in view.trials.values()} - {None}
     parts = [rest.rstrip("."), settings_words(data, only_changed=True)]
@@ -46,16 +51,24 @@ def _data(view: View, cite: Cited) -> str:
     return f"Data: {title}{f' ({inner})' if inner else ''}{cite('data', data.name)}."
 
 
+def _code(code: Code) -> str:
+    """By the start of its hash, with what its author says of what is in it."""
+    problems = [f"{each.name}{each.doc and f', {each.doc.splitlines()[0].rstrip(chr(46))}'}" for each in code.problems]
+    return f"sha256 {code.hash[:12]}: {'; '.join(problems)}"
+
+
 def _model(study: Study, cite: Cited) -> str:
     training = study.training
+    if study.code is not None and all(each.kind == "script" for each in study.code.problems):
+        return f"Trained by itself from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
     regular = "".join(
         f", {name} {value_words(getattr(training, name))}" for name in ("l1", "l2") if getattr(training, name)
     )
     balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
     feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
+    model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained for "
     return (
-        f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained for "
-        f"{plural(training.epochs, 'epoch')} with {training.optimizer}{cite('optimizer', training.optimizer)}, "
+        f"{model if study.code is None else 'Trained for '}{plural(training.epochs, 'epoch')} with {training.optimizer}{cite('optimizer', training.optimizer)}, "
         f"learning rate {value_words(training.learning_rate)}, batches of {training.batch_size}{regular}{balance}"
         f"{feedback}, from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
     )
@@ -76,7 +89,9 @@ def _problem(arm: Arm, cite: Cited) -> str:
 
 def _arm(arm: Arm, trials: int, cite: Cited) -> str:
     settings = settings_words(arm.weighting, only_changed=arm.weighting.name != "fixed")
-    weighting = f"weighting {arm.weighting.name}{cite('weighting', arm.weighting.name)}"
+    weighting = f", weighting {arm.weighting.name}{cite('weighting', arm.weighting.name)}"
+    if isinstance(arm.problem, OwnProblem) and arm.problem.is_script:
+        weighting = ""
     search = ""
     if isinstance(arm.search, OptunaSearch):
         sampler = f"sampler {arm.search.sampler}{cite('sampler', arm.search.sampler)}"
@@ -84,7 +99,7 @@ def _arm(arm: Arm, trials: int, cite: Cited) -> str:
     changed = {**arm.model, **arm.training}
     own = f", its own {', '.join(f'{k} {value_words(v)}' for k, v in changed.items())}" if changed else ""
     return (
-        f"“{arm.name}” ({_problem(arm, cite)}, {weighting}{f': {settings}' if settings else ''}{search}{own}; "
+        f"“{arm.name}” ({_problem(arm, cite)}{weighting}{f': {settings}' if settings else ''}{search}{own}; "
         f"{plural(trials, 'trial')})"
     )
 

@@ -53,7 +53,11 @@ def export_study(study_id: StudyId, parts: PartsOf, format: Format = "csv", tabl
         everything = whole(view) if format == "json" else None
         rows = table_of(view, table)
     if everything is not None:
-        return Response(orjson.dumps(everything), media_type="application/json", headers=_named(f"{stem}.json"))
+        return Response(
+            orjson.dumps(everything, option=orjson.OPT_NON_STR_KEYS),
+            media_type="application/json",
+            headers=_named(f"{stem}.json"),
+        )
     headers = _named(f"{stem}-{table}.{format}")
     if format == "parquet":
         return Response(parquet_bytes(rows), media_type=PARQUET, headers=headers)

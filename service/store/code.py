@@ -9,6 +9,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from pydantic import Field
+
 from service.contract.plain_text import hidden_in
 from service.contract.wire.errors import Detail, InvalidInput, TooLarge
 from service.contract.wire.reading import CodeReading
@@ -23,7 +25,7 @@ class Reading(CodeReading):
     """What a fresh process found in the code, or why it could not read it; nothing of both: it has not yet."""
 
     entry: str
-    requirements: list[str] = []
+    requirements: list[str] = Field([])
     attempt: int = 0  # processes that were asked to read it
 
     @property

@@ -25,7 +25,7 @@ from workers.planning.past import Past
 from workers.planning.supply import Supply
 from workers.planning.work import Outcome, Work
 from workers.run_study import DONE, FAILED, LOST, drive, fetch, job_id, main
-from workers.sending import study_client
+from workers.sending import asking
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
 
@@ -362,7 +362,7 @@ def test_a_study_that_was_ended_meanwhile_is_not_finished_again(monkeypatch: pyt
 
 @pytest.mark.parametrize("status", [404, 503])
 def test_a_study_that_cannot_be_fetched_is_lost_not_failed(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.3)
     with StandIn(lambda request: Answer(status)).serving() as service:
         assert drive("s1", service.url, None) == LOST
     assert {request.method for request in service.requests} == {"GET"}

@@ -90,7 +90,7 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
     by_id, mapped = {trial.id: trial for trial in expand(study)}, tuple(study.mapped_seeds)
-    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token)
+    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token, study.code)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )

@@ -22,6 +22,7 @@ from workers.sending.saving import SAVE_SECONDS, Saving
 from workers.sending.study_client import StudyClient
 
 if TYPE_CHECKING:
+    from workers.own_code.loaded import LoadedCode
     from workers.training.loop import Progress
 
 log = logging.getLogger(__name__)
@@ -120,11 +121,27 @@ def _reports(
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
-    at_end = _keeping(plan, client)
-    at_last = saving.keep if saving and _keeps_state(plan) else None
     return train(
-        members, plan.data, plan.evaluation, device, at_end=at_end, begun=begun, between=saving, at_last=at_last
+        members,
+        plan.data,
+        plan.evaluation,
+        device,
+        at_end=_keeping(plan, client),
+        begun=begun,
+        between=saving,
+        at_last=saving.keep if saving and _keeps_state(plan) else None,
+        code=_own_code(plan, client),
     )
+
+
+def _own_code(plan: Plan, client: StudyClient | None) -> LoadedCode | None:
+    """The study's own, fetched and imported; none where its problems are ours."""
+    if plan.code is None or client is None:
+        return None
+    from workers.own_code.loaded import LoadedCode
+    from workers.own_code.unpacking import unpacked
+
+    return LoadedCode(unpacked(client.code()), plan.code.entry)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
+from service.contract.code.description import Code
 from service.contract.methods.data import Data
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
 from service.contract.study.study import Evaluation
@@ -23,6 +24,7 @@ class Plan(NamedTuple):
     study_id: str = ""
     mapped_seeds: tuple[int, ...] = ()  # whose trials get a latent map
     token: SecretStr | None = None  # for the service; its text is in no log and no repr
+    code: Code | None = None  # of the study's own; its files are fetched where they are run
 
     def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:
         """With every value: a slot has those that were suggested for it."""

@@ -17,6 +17,7 @@ from service.contract.methods.problems import Problem
 from service.contract.methods.weightings import Weighting
 from service.contract.study.expansion import PlannedTrial
 from workers.models import Model
+from workers.training.loop import Naming
 
 
 class Inputs(NamedTuple):
@@ -24,6 +25,9 @@ class Inputs(NamedTuple):
 
     shape: tuple[int, int, int]
     vocabulary: int = 0
+
+
+OF_OWN_CODE = Inputs((0, 0, 0))  # only the code itself knows what its model reads
 
 
 class Said(NamedTuple):
@@ -39,7 +43,7 @@ class Said(NamedTuple):
     weighting: Weighting
 
 
-def tensors_of(model: Model) -> dict[str, Tensor]:
+def tensors_of(model: Naming) -> dict[str, Tensor]:
     """All members' tensors on the CPU, [K, …], copied once."""
     return {name: tensor.cpu().contiguous() for name, tensor in model.named().items()}
 

@@ -15,7 +15,7 @@ from workers.planning.plan import Plan
 from workers.problems.bottleneck import Bottleneck
 from workers.sending import checkpoint
 from workers.sending.uploads import Uploads
-from workers.training.loop import Cohort
+from workers.training.loop import Cohort, Trained
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Kept(NamedTuple):
     missing: dict[int, str]
 
 
-def keep(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> dict[int, str]:
+def keep(cohort: Trained, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> dict[int, str]:
     """Send the files of these members; what is missing of which. The training itself went well."""
     missing: dict[int, list[str]] = {}
     for what, send, wanted in (
@@ -48,10 +48,11 @@ def keep(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, upload
     return {k: "; ".join(reasons) for k, reasons in missing.items()}
 
 
-def _checkpoints(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
-    tensors = checkpoint.tensors_of(cohort.model)
-    data, samples = cohort.split.data, plan.evaluation.samples
-    inputs = checkpoint.Inputs(data.shape, data.vocabulary)
+def _checkpoints(cohort: Trained, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
+    tensors, samples = checkpoint.tensors_of(cohort.model), plan.evaluation.samples
+    inputs = checkpoint.OF_OWN_CODE
+    if isinstance(cohort, Cohort):
+        inputs = checkpoint.Inputs(cohort.split.data.shape, cohort.split.data.vocabulary)
     kept = Kept([], {})
     for k, trial in trained.items():
         said = checkpoint.metadata_of(plan.study_id, trial, plan.data, cohort.problem.terms, inputs, samples)
@@ -59,11 +60,11 @@ def _checkpoints(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan
     return kept
 
 
-def _maps(cohort: Cohort, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
+def _maps(cohort: Trained, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
     spec, problem = plan.evaluation.latent_map, cohort.problem
     chosen = [k for k, trial in trained.items() if trial.seed in plan.mapped_seeds]
     kept = Kept([], {})
-    if spec is None or not chosen or not isinstance(problem, Bottleneck):
+    if spec is None or not chosen or not isinstance(problem, Bottleneck) or not isinstance(cohort, Cohort):
         return kept
     for k, drawn in latent_maps(Target(cohort.model, problem), cohort.split, plan.evaluation, spec, chosen):
         _put(kept, k, trained[k].id, "latent-map.json", drawn.model_dump_json().encode(), uploads)

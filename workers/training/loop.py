@@ -128,6 +128,12 @@ class Terms(Protocol):
     def raw(self) -> Callable[[Tensor], Tensor]: ...
 
 
+class Naming(Protocol):
+    """A trained model, as far as its weights are kept."""
+
+    def named(self) -> dict[str, Tensor]: ...
+
+
 class Trained(Protocol):
     """What the loop asks of a cohort: ours, or one of a user's own problem."""
 
@@ -136,6 +142,9 @@ class Trained(Protocol):
 
     @property
     def problem(self) -> Terms: ...
+
+    @property
+    def model(self) -> Naming: ...
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]: ...
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]: ...

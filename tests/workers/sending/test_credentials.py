@@ -14,7 +14,7 @@ from service.contract.wire.errors import NotFound, Unavailable
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers.planning.plan import Plan
 from workers.run_study import LOST, main
-from workers.sending import study_client
+from workers.sending import asking
 from workers.sending.credentials import own_token
 from workers.sending.study_client import StudyClient
 
@@ -76,7 +76,7 @@ def test_another_service_at_the_address_is_no_answer_and_not_the_studys_end(monk
             assert client.study().spec == {}
         assert len(known) == 3
         known.clear()
-        monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.3)
+        monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.3)
         monkeypatch.setenv("PARETOSCOPE_INSTANCE", "other")
         with (
             StudyClient(service.url, None, "s1") as client,

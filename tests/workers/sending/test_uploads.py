@@ -21,7 +21,7 @@ from tests.processes import Running, free_port, service_alone, short_home, until
 from tests.workers.sending.service_stand_in import Answer, StandIn
 from workers.planning.plan import Plan
 from workers.sending import files as artifacts
-from workers.sending import study_client
+from workers.sending import asking
 from workers.sending.study_client import StudyClient
 from workers.sending.uploads import Uploads
 from workers.training.loop import train
@@ -43,7 +43,7 @@ def sending_to(url: str, study: str) -> Iterator[Uploads]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_client, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.5)
 
 
 def test_a_file_arrives(service: Running, spec: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ def test_a_service_that_comes_back_gets_the_file(spec: dict[str, Any]) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_service_that_hangs_for_longer_than_any_patience_gets_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it answered before, it is there: nothing is given up."""
-    monkeypatch.setattr(study_client, "LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(asking, "LONGEST_PAUSE", 0.1)
     answers = iter([Answer(200, '{"state": "running", "leave": false}'), *[Answer(503)] * 12])
     stand_in = StandIn(lambda request: next(answers, Answer(204)))
     with stand_in.serving() as service, StudyClient(service.url, None, "s1") as client:
