@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_origin, get_type_hints
 
@@ -39,9 +38,10 @@ class Problem:
     terms: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[Mapping[str, Goal | Metric]] = {}
 
-    shared: ClassVar[Callable[..., Iterable[nn.Parameter | str]] | None] = None
+    # Types are read at run time, so none of them names torch.
+    shared: ClassVar[Callable[..., Any] | None] = None
     schedule: ClassVar[Callable[..., float] | None] = None
-    code: ClassVar[Callable[..., tuple[Tensor, Tensor]] | None] = None
+    code: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **values: Any) -> None:
         checked = parameters_of(type(self))(**values)
@@ -100,27 +100,16 @@ _STRICT = ConfigDict(extra="forbid", protected_namespaces=(), arbitrary_types_al
 
 def _of_class(owner: type[Problem]) -> dict[str, Any]:
     """Annotations over the MRO, the base's first; what a subclass gives as a value is the default."""
-    fields: dict[str, Any] = {}
-    for cls in reversed(owner.__mro__):
-        if cls is Problem or not issubclass(cls, Problem):
-            continue
-        # Only the class's own annotations, resolved by the names of its own file.
-        own = inspect.get_annotations(cls)
-        hints = get_type_hints(_Annotated(cls, own), vars(sys.modules[cls.__module__]), include_extras=True)
-        for name, hint in hints.items():
-            if get_origin(hint) is not ClassVar and hint is not ClassVar and not name.startswith("_"):
-                fields[name] = hint
-    return {name: (hint, getattr(owner, name, ...)) for name, hint in fields.items() if name not in _SAID}
+    hints = get_type_hints(owner, include_extras=True)
+    own = {name: hint for name, hint in hints.items() if not (_is_of_class(hint) or name.startswith("_"))}
+    return {name: (hint, getattr(owner, name, ...)) for name, hint in own.items() if name not in _SAID}
 
 
 _SAID = ("terms", "metrics")  # what a class says of itself, even where it is annotated
 
 
-class _Annotated:
-    """Annotations of one class for `get_type_hints`, which would read those of its bases too."""
-
-    def __init__(self, cls: type, annotations: dict[str, Any]) -> None:
-        self.__annotations__, self.__name__ = annotations, cls.__name__
+def _is_of_class(hint: Any) -> bool:
+    return hint is ClassVar or get_origin(hint) is ClassVar
 
 
 def _of_signature(owner: Trainable) -> dict[str, Any]:
