@@ -123,10 +123,8 @@ class Client(Connection):
         folder = Path()
         if isinstance(spec, Path):
             folder = spec.parent
-            if spec.suffix == ".py":
-                spec = {"code": spec.name, **own_code.study_in(spec)}
-            else:
-                spec = spec.read_text()
+            is_code = spec.suffix == ".py"
+            spec = {"code": spec.name, **own_code.study_in(spec)} if is_code else spec.read_text()
         if isinstance(spec, str):
             path = own_code.named_in(spec)
             return "yaml", spec if path is None else own_code.with_hash(spec, self.send_code(folder / path)["hash"])

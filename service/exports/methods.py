@@ -66,9 +66,10 @@ def _model(study: Study, cite: Cited) -> str:
     )
     balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
     feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
-    model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained for "
+    model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained"
+    optimizer = f"{training.optimizer}{cite('optimizer', training.optimizer)}"
     return (
-        f"{model if study.code is None else 'Trained for '}{plural(training.epochs, 'epoch')} with {training.optimizer}{cite('optimizer', training.optimizer)}, "
+        f"{model if study.code is None else 'Trained'} for {plural(training.epochs, 'epoch')} with {optimizer}, "
         f"learning rate {value_words(training.learning_rate)}, batches of {training.batch_size}{regular}{balance}"
         f"{feedback}, from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
     )

@@ -16,6 +16,7 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import Setting
+from workers.planning.cohorts import runs_alone
 from workers.planning.plan import Plan
 from workers.sending.logbook import Logbook
 from workers.sending.saving import SAVE_SECONDS, Saving
@@ -121,6 +122,11 @@ def _reports(
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
+    code = _own_code(plan, client)
+    if code is not None and runs_alone(members[0]):
+        from workers.own_code.script import run_script
+
+        return run_script(code, members[0], begun, saving)
     return train(
         members,
         plan.data,
@@ -130,7 +136,7 @@ def _reports(
         begun=begun,
         between=saving,
         at_last=saving.keep if saving and _keeps_state(plan) else None,
-        code=_own_code(plan, client),
+        code=code,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import ceil
 
+from service.contract.code.problems import OwnProblem
 from service.contract.methods.weightings import Arml, OfCurves, Weighting
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.extension import depends_on_epochs
@@ -51,8 +52,13 @@ def _shape(trial: PlannedTrial) -> Hashable:
         _cost_class(trial.weighting),
         told_class(trial.weighting),
         depends_on_epochs(trial),  # more epochs begin these anew, and let the others go on from their common state
-        None if trial.model.stacks else trial.id,
+        trial.id if runs_alone(trial) or not trial.model.stacks else None,
     )
+
+
+def runs_alone(trial: PlannedTrial) -> bool:
+    """Whether it is a script of the study's own code, which trains by itself."""
+    return isinstance(trial.problem, OwnProblem) and trial.problem.is_script
 
 
 def _cost_class(weighting: Weighting) -> Hashable:

@@ -73,14 +73,15 @@ class Saving:
         self._reports[1].append(report)
 
     def __call__(self, progress: Progress) -> bool:
-        """Whether the cohort is to leave; then its state is saved."""
+        """Whether the cohort is to leave; then its state is saved, if there is one: a script may have saved nothing."""
         if self._leave.is_set():
             self.left = True
             with self._sending:  # what is older must not come after
                 self._pending = None
-                self._send(self._packed(progress))
+                if progress.epoch:
+                    self._send(self._packed(progress))
             return True
-        if self._pending is None and self._clock() - self._last >= self._every:
+        if progress.epoch and self._pending is None and self._clock() - self._last >= self._every:
             self._pending = self._packed(progress)
             self._wake.set()
         return False
