@@ -125,6 +125,8 @@ class Client(Connection):
             folder = spec.parent
             is_code = spec.suffix == ".py"
             spec = {"code": spec.name, **own_code.study_in(spec)} if is_code else spec.read_text()
+        if isinstance(spec, str) and (read := own_code.json_with_code(spec)) is not None:
+            spec = read
         if isinstance(spec, str):
             path = own_code.named_in(spec)
             return "yaml", spec if path is None else own_code.with_hash(spec, self.send_code(folder / path)["hash"])

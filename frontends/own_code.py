@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import os
 import re
 import zipfile
@@ -79,6 +80,15 @@ def named_in(text: str) -> str | None:
     line = LINE.search(text)
     path = line["path"].strip() if line else None
     return None if path is None or HASH.fullmatch(path) else path
+
+
+def json_with_code(text: str) -> dict[str, object] | None:
+    """A study in JSON that names code; none for any other text, which is sent as it is."""
+    try:
+        study = json.loads(text)
+    except ValueError:
+        return None
+    return study if isinstance(study, dict) and "code" in study else None
 
 
 def with_hash(text: str, code_hash: str) -> str:
