@@ -148,6 +148,8 @@ class SqlStore:
             accepted, refused = kept.ledger.take(fresh)
             if not accepted and any(refusal.by_state for _, refusal in refused):
                 raise _refused(state, f"study {study_id} is {state.value} and does not take {refused[0][0].kind}")
+            if not accepted and (over := next((each for _, each in refused if each.by_lease), None)):
+                raise _refused(state, over.reason)
             last = _insert(connection, study_id, accepted) if accepted else kept.seq
             if accepted:
                 self._send(connection, study_id, kept.ledger.state.value if kept.ledger.state is not state else "")

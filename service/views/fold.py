@@ -13,6 +13,7 @@ from service.contract.study.study import Study
 from service.contract.wire.errors import InvalidInput, Unreadable
 from service.contract.wire.events import (
     Report,
+    Setting,
     StudyEvent,
     StudyExtended,
     StudyFailed,
@@ -27,11 +28,14 @@ from service.contract.wire.events import (
     TrialEvent,
     TrialFailed,
     TrialFinished,
+    TrialLeased,
+    TrialReturned,
     TrialStarted,
     TrialState,
+    TrialSuggested,
 )
 from service.store.protocol import Logged, Spec, StudyRow
-from service.views.trial import TrialView
+from service.views.trial import Lease, TrialView
 from service.views.view import Memo
 
 
@@ -118,16 +122,17 @@ class StudyView:
         elif self.state.is_ended():
             self.ended_at = at
             for trial in self._in(TrialState.RUNNING):
-                trial.state, trial.ended_at = TrialState.STOPPED, at
+                trial.state, trial.ended_at, trial.lease = TrialState.STOPPED, at, None
                 trial.reason = f"the study was {self.state.value} before it ended"
 
     def _in(self, *states: TrialState) -> list[TrialView]:
         return [trial for trial in self.all_trials.values() if trial.state in states]
 
     def _set_aside(self) -> None:
-        """What was under way has no process now: it runs again when a driver says so."""
+        """What was under way has no process now: it runs again when a driver says so. Elsewhere nothing changes."""
         for trial in self._in(TrialState.RUNNING, TrialState.STOPPED):
-            trial.state, trial.ended_at, trial.reason = TrialState.PLANNED, None, None
+            if trial.lease is None:
+                trial.state, trial.ended_at, trial.reason = TrialState.PLANNED, None, None
 
     def _plan_again(self, event: StudyEvent, at: str) -> None:
         if isinstance(event, StudyRetried):
@@ -164,7 +169,15 @@ class StudyView:
         if self.state is not StudyState.PAUSED:
             trial.state = TrialState.RUNNING
 
-    def _somebody_trains(self) -> None:
+    def _with_values(self, trial: TrialView, suggested: dict[str, Setting] | None) -> None:
+        """A new config, never a change in place: the slots of an arm share theirs."""
+        if suggested:
+            trial.planned = trial.planned._replace(config={**trial.planned.config, **suggested})
+
+    def _somebody_trains(self, elsewhere: bool) -> None:
+        """Who trains elsewhere says nothing about Ray."""
+        if self.out_of_sight and elsewhere:
+            return
         if self.out_of_sight:
             self.reason = None
         self.interrupted, self.out_of_sight = None, False
@@ -173,7 +186,9 @@ class StudyView:
         if event.trial not in self.all_trials:
             raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {event.trial!r}")
         trial = self.all_trials[event.trial]
-        self._somebody_trains()
+        self._somebody_trains(elsewhere=getattr(event, "lease", None) is not None)
+        if trial.lease is not None:
+            trial.lease = trial.lease.told(at)
         if isinstance(event, Report):
             trial.keep_log(event.log)
             self.fruitless = 0
@@ -187,11 +202,16 @@ class StudyView:
             trial.host = event.host
             self._set_going(trial)
             trial.started_at = trial.started_at if trial.started_at and event.epoch else at
-            if event.config:
-                # A new config, never a change in place: the slots of an arm share theirs.
-                trial.planned = trial.planned._replace(config={**trial.planned.config, **event.config})
+            self._with_values(trial, event.config)
+        elif isinstance(event, TrialSuggested):
+            self._with_values(trial, event.config)
+        elif isinstance(event, TrialLeased):
+            trial.begin_elsewhere(Lease(event.lease, event.holder, event.seconds, at))
+        elif isinstance(event, TrialReturned):
+            trial.give_back()
         elif isinstance(event, (TrialFinished, TrialFailed)):
             trial.keep_log(event.log)
+            trial.lease = None
             if trial.ended_at is not None and event.trial in self.ended:  # it trained on, and ends once
                 self.ended.remove(event.trial)
             trial.ended_at = at

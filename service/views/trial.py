@@ -21,6 +21,20 @@ class Measured(NamedTuple):
     metrics: Metrics
 
 
+class Lease(NamedTuple):
+    """Somebody elsewhere trains it: how often and when they were heard of, and how long they may be silent."""
+
+    id: str
+    holder: str
+    seconds: float
+    heard_at: str
+    heard: int = 0
+
+    def told(self, at: str) -> Lease:
+        """Whatever its holder tells renews it."""
+        return self._replace(heard_at=at, heard=self.heard + 1)
+
+
 @dataclass
 class TrialView:
     """What was planned, what it reported, and how it ended."""
@@ -29,6 +43,7 @@ class TrialView:
     state: TrialState = TrialState.PLANNED
     reason: str | None = None
     host: str | None = None
+    lease: Lease | None = None
     started_at: str | None = None
     ended_at: str | None = None
     metrics: Metrics = field(default_factory=dict)
@@ -97,7 +112,18 @@ class TrialView:
     def _forget(self) -> None:
         """As if it had never been trained; its log stays."""
         self.state, self.reason, self.started_at, self.ended_at = TrialState.PLANNED, None, None, None
+        self.lease = None
         self.metrics, self.reports, self.curves = {}, [], {}
+
+    def begin_elsewhere(self, lease: Lease) -> None:
+        """Who has it now trains it from the beginning."""
+        self._forget()
+        self.state, self.lease = TrialState.RUNNING, lease
+        self.host, self.started_at = lease.holder, lease.heard_at
+
+    def give_back(self) -> None:
+        """Nobody has it; what was told stays until somebody begins anew."""
+        self.state, self.lease, self.host = TrialState.PLANNED, None, None
 
     def go_on(self) -> None:
         """It has more epochs to go."""

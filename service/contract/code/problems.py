@@ -12,7 +12,7 @@ from service.contract.code.description import Described, OwnMetric, Parameter
 from service.contract.metrics import LOSS, TEST_LOSS, WEIGHT, Family, Kind, Metric, Named
 from service.contract.study.axes import MayVary
 from service.contract.study.strict import Strict
-from service.contract.study.with_axes import with_axes
+from service.contract.study.with_axes import with_axes, without_axes
 
 TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 
@@ -52,7 +52,8 @@ class OwnProblem(Strict):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Its class is made at run time, so it travels as its description and what it holds."""
-        return _again, (self.described.model_dump_json(), self.model_dump(by_alias=True))
+        of_a_trial = without_axes(type(self)) is type(self)
+        return _again, (self.described.model_dump_json(), self.model_dump(by_alias=True), of_a_trial)
 
 
 def own_metrics(described: Described) -> list[Named | str]:
@@ -102,8 +103,9 @@ def own_problem(value: Any) -> OwnProblem | None:
     return of_study(value[DESCRIBED]).model_validate({key: each for key, each in value.items() if key != DESCRIBED})
 
 
-def _again(described: str, body: dict[str, object]) -> OwnProblem:
-    return of_study(Described.model_validate_json(described)).model_validate(body)
+def _again(described: str, body: dict[str, object], of_a_trial: bool) -> OwnProblem:
+    kind = of_trial if of_a_trial else of_study
+    return kind(Described.model_validate_json(described)).model_validate(body)
 
 
 def of_study(described: Described) -> type[OwnProblem]:

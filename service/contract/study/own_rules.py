@@ -27,6 +27,11 @@ def broken(study: Study) -> Iterator[Detail]:
             yield Detail(path=f"arms[{i}].problem", message=f"give a problem of the study's code, which has {known}")
         if isinstance(arm.problem, OwnProblem) and (why := _weighting(arm, arm.problem)):
             yield Detail(path=f"arms[{i}].weighting.name", message=f"{why}, got {arm.weighting.name!r}")
+        script = isinstance(arm.problem, OwnProblem) and arm.problem.is_script
+        if arm.run == "elsewhere" and not script:
+            rule = "elsewhere needs a script of the study's own code, which says what is reported"
+            why = f"{arm.problem.name!r} is trained by Paretoscope's own loop: leave run out, or give a script"
+            yield Detail(path=f"arms[{i}].run", message=f"{rule}; problem {why}")
 
 
 def _weighting(arm: Arm, problem: OwnProblem) -> str | None:

@@ -115,6 +115,12 @@ class Arm(Strict):
     search: Search = Field(GridSearch(), description="how the arm's values are chosen")
     model: dict[str, Any] = Field({}, description="overrides of the study's model, for this arm")
     training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
+    run: Literal["here", "elsewhere"] = Field(
+        "here",
+        description="here: Ray trains its trials; elsewhere: whoever asks for one (POST /api/studies/{id}/ask) trains "
+        "it and reports, from any machine with a token",
+        exclude_if=lambda place: place == "here",
+    )
 
 
 class LatentMap(Strict):
@@ -277,7 +283,9 @@ class Study(Strict):
             return body
         shared, arms = body.get("problem"), body.get("arms")
         if isinstance(shared, dict) and isinstance(arms, list):
-            body = {**body, "arms": [{"problem": shared, **arm} if isinstance(arm, dict) else arm for arm in arms]}
+            bare = [isinstance(arm, dict) and arm.get("problem") is None for arm in arms]
+            filled = [{**arm, "problem": shared} if is_bare else arm for arm, is_bare in zip(arms, bare, strict=True)]
+            body = {**body, "arms": filled}
         return with_code(body)
 
     @model_validator(mode="after")
@@ -291,6 +299,11 @@ class Study(Strict):
             if twice:
                 raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
         return self
+
+    @property
+    def arms_elsewhere(self) -> frozenset[str]:
+        """Arms whose trials Ray does not train."""
+        return frozenset(arm.name for arm in self.arms if arm.run == "elsewhere")
 
     @property
     def mapped_seeds(self) -> list[int]:

@@ -53,6 +53,14 @@ Uid = Annotated[
     Field(min_length=1, max_length=200, description="unique in the study; sending it twice changes nothing"),
 ]
 TrialId = Annotated[str, Field(min_length=1, max_length=64, description="a trial of the study")]
+LeaseId = Annotated[
+    PlainText, Field(min_length=1, max_length=64, description="of whoever trains the trial elsewhere; none: here")
+]
+LONGEST_LEASE_SECONDS = 604_800.0  # a week
+LeaseSeconds = Annotated[
+    float,
+    Field(ge=1, le=LONGEST_LEASE_SECONDS, description="how long its holder may be silent before it is given to others"),
+]
 Reason = Annotated[
     str, Field(max_length=REASON_LENGTH, description="why, in words for people"), AfterValidator(printable)
 ]
@@ -283,6 +291,7 @@ class Report(TrialEvent):
     metrics: Reported
     points: Curve | None = None
     log: Log | None = None
+    lease: LeaseId | None = None
     kind: Literal["report"] = "report"
 
 
@@ -292,6 +301,7 @@ class TrialFinished(TrialEvent):
 
     reason: Reason | None = None
     log: Log | None = None
+    lease: LeaseId | None = None
     kind: Literal["trial_finished"] = "trial_finished"
 
 
@@ -301,12 +311,57 @@ class TrialFailed(TrialEvent):
 
     reason: Reason
     log: Log | None = None
+    lease: LeaseId | None = None
     kind: Literal["trial_failed"] = "trial_failed"
 
 
-FromDriver = StudyStarted | TrialStarted | Report | TrialFinished | TrialFailed | StudyFinished | StudyFailed
+@dataclass(slots=True, kw_only=True)
+class TrialSuggested(TrialEvent):
+    """A search has values for a trial that is trained elsewhere: from now on it can be asked for."""
+
+    config: Suggested
+    kind: Literal["trial_suggested"] = "trial_suggested"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialLeased(TrialEvent):
+    """Somebody elsewhere asked for it and trains it from the beginning; what others had told of it counts no more."""
+
+    lease: LeaseId
+    holder: Annotated[PlainText, Field(max_length=200, description="who asked for it")]
+    seconds: LeaseSeconds
+    kind: Literal["trial_leased"] = "trial_leased"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialAlive(TrialEvent):
+    """Its holder is at work and has nothing to report yet."""
+
+    lease: LeaseId
+    kind: Literal["trial_alive"] = "trial_alive"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialReturned(TrialEvent):
+    """Others may ask for it again: its holder gave it back, or was silent for longer than its lease."""
+
+    lease: LeaseId
+    heard: (
+        Annotated[
+            int,
+            Field(ge=0, lt=2**31, description="how often its holder had told something, when it was found silent"),
+        ]
+        | None
+    ) = None
+    reason: Reason | None = None
+    kind: Literal["trial_returned"] = "trial_returned"
+
+
+OfTrials = TrialStarted | TrialSuggested | Report | TrialFinished | TrialFailed
+FromDriver = StudyStarted | OfTrials | StudyFinished | StudyFailed
+FromHolder = TrialAlive | TrialReturned  # besides reports and ends
 FromPeople = StudyQueued | StudyPaused | StudyResumed | StudyRetried | StudyExtended | StudyCancelled
-Event = FromDriver | FromPeople | StudyInterrupted | StudyReconnected
+Event = FromDriver | FromHolder | FromPeople | TrialLeased | StudyInterrupted | StudyReconnected
 
 
 def _default(kind: type[Event], name: str) -> str:
@@ -338,11 +393,11 @@ def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:
 
 
 class Reports(BaseModel):
-    """A batch of events from a driver."""
+    """A batch of events from a driver, or from whoever holds a trial."""
 
     model_config = ConfigDict(extra="forbid")
     events: Annotated[
-        list[Annotated[FromDriver, Field(discriminator="kind")]],
+        list[Annotated[FromDriver | FromHolder, Field(discriminator="kind")]],
         Field(max_length=5000, description="in the order in which they happened"),
     ]
     job: Annotated[

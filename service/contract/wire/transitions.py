@@ -25,11 +25,15 @@ from service.contract.wire.events import (
     StudyRetried,
     StudyStarted,
     StudyState,
+    TrialAlive,
     TrialEvent,
     TrialFailed,
     TrialFinished,
+    TrialLeased,
+    TrialReturned,
     TrialStarted,
     TrialState,
+    TrialSuggested,
 )
 
 QUEUED, RUNNING, PAUSED = StudyState.QUEUED, StudyState.RUNNING, StudyState.PAUSED
@@ -67,6 +71,10 @@ TRIAL_MOVES: Mapping[type[TrialEvent], TrialMove] = {
     Report: TrialMove(UNDER_WAY, TrialState.RUNNING),
     TrialFinished: TrialMove(UNDER_WAY, TrialState.FINISHED),
     TrialFailed: TrialMove(UNDER_WAY, TrialState.FAILED),
+    TrialSuggested: TrialMove(frozenset({TrialState.PLANNED}), TrialState.PLANNED),
+    TrialLeased: TrialMove(frozenset({TrialState.PLANNED}), TrialState.RUNNING),  # so that no two hold it
+    TrialAlive: TrialMove(frozenset({TrialState.RUNNING}), TrialState.RUNNING),
+    TrialReturned: TrialMove(frozenset({TrialState.RUNNING}), TrialState.PLANNED),
 }
 
 # What an event of the study does to trials that are in a state.
@@ -79,18 +87,34 @@ RESETS: Mapping[type[StudyEvent], Mapping[TrialState, TrialState]] = {
 }
 
 
+class Held(NamedTuple):
+    """The lease under which a trial is trained elsewhere, and how often its holder has told something."""
+
+    lease: str
+    heard: int = 0
+
+
 class Told(NamedTuple):
     """What the log has of a trial."""
 
     state: TrialState = TrialState.PLANNED
     epoch: int | None = None  # the last one reported
+    held: Held | None = None
+
+    def reset(self, resets: Mapping[TrialState, TrialState]) -> Told:
+        """After an event of its study. Who trains it elsewhere goes on, whatever happens to the driver."""
+        after = resets.get(self.state, self.state)
+        if after is self.state or (self.held and after is TrialState.PLANNED):
+            return self
+        return self._replace(state=after, held=None)
 
 
 class Refusal(NamedTuple):
-    """Why an event is not taken; `by_state` when the study takes none of its kind now."""
+    """Why an event is not taken: the study takes none of its kind now, its sender's lease is over, or neither."""
 
     reason: str
     by_state: bool = False
+    by_lease: bool = False
 
 
 class Ledger:
@@ -114,6 +138,8 @@ class Ledger:
         if self.state not in TRIALS_TELL:
             return Refusal(f"the study is {self.state.value}, its trials tell nothing", by_state=True)
         told, move = self._trials.get(event.trial, Told()), TRIAL_MOVES[type(event)]
+        if refusal := _wrong_holder(event, told):
+            return refusal
         if told.state not in move.before:
             return Refusal(f"{event.kind} does not follow in trial {event.trial}, which is {told.state.value}")
         return _wrong_epoch(event, told) if isinstance(event, Report) else None
@@ -138,10 +164,15 @@ class Ledger:
             resets = RESETS.get(type(event))
             if resets:
                 for trial, told in self._trials.items():
-                    self._trials[trial] = told._replace(state=resets.get(told.state, told.state))
+                    self._trials[trial] = told.reset(resets)
             self._plan_again(event)
             return
-        told = self._trials.get(event.trial, Told())._replace(state=TRIAL_MOVES[type(event)].after)
+        before, after = self._trials.get(event.trial, Told()), TRIAL_MOVES[type(event)].after
+        if isinstance(event, TrialLeased):  # it begins anew
+            self._trials[event.trial] = Told(after, held=Held(event.lease))
+            return
+        held = before.held._replace(heard=before.held.heard + 1) if before.held else None
+        told = before._replace(state=after, held=held if after is TrialState.RUNNING else None)
         epoch = event.metrics.get(EPOCH) if isinstance(event, Report) else None
         self._trials[event.trial] = told if epoch is None else told._replace(epoch=int(epoch))
 
@@ -153,6 +184,22 @@ class Ledger:
             known = {trial: self._trials.get(trial, Told()) for trial in event.trials}
             self._trials |= {trial: told._replace(state=TrialState.PLANNED) for trial, told in known.items()}
             self._trials |= dict.fromkeys(event.anew or (), Told())
+
+
+def _wrong_holder(event: TrialEvent, told: Told) -> Refusal | None:
+    """Only who holds a trial tells of it. One that is found silent has told nothing since it was looked at."""
+    if isinstance(event, TrialLeased):
+        return None
+    given: str | None = getattr(event, "lease", None)
+    if given != (told.held.lease if told.held else None):
+        if given is None:
+            return Refusal(f"trial {event.trial} is trained elsewhere: {event.kind} has to carry its lease")
+        where = "went back to be asked for again" if told.state is TrialState.PLANNED else f"is {told.state.value}"
+        what = "another has it now" if told.held else f"the trial {where}"
+        return Refusal(f"lease {given} of trial {event.trial} is over: {what}", by_lease=True)
+    if isinstance(event, TrialReturned) and told.held and event.heard not in (None, told.held.heard):
+        return Refusal(f"the holder of trial {event.trial} was heard of in the meantime")
+    return None
 
 
 def _wrong_epoch(event: Report, told: Told) -> Refusal | None:

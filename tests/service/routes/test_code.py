@@ -1,0 +1,162 @@
+"""Code of one's own over HTTP: sent, read by a process on Ray, named by studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.processes import short_home
+from tests.service.bench import Bench
+from tests.service.own_code import PROBLEM, SCRIPT, study_of
+
+PYTHON = {"Content-Type": "text/x-python"}
+SOURCE = b"# nobody imports this\n"
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with short_home() as home:
+        bench = Bench(home, token="owner", driver_tokens=home / "drivers")
+        yield bench
+        bench.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def sent(bench: Bench, content: bytes = SOURCE, token: str = "owner", entry: str = "mine.py") -> Any:
+    headers = {**PYTHON, **bearer(token)}
+    return bench.ask("POST", "/api/code", params={"entry": entry}, content=content, headers=headers)
+
+
+def described(bench: Bench, content: bytes = SOURCE) -> str:
+    """Code of which the process on Ray has said what is in it."""
+    code = str(sent(bench, content).json()["hash"])
+    answer = bench.ask("POST", f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
+    assert answer.status_code == 204, answer.text
+    return code
+
+
+def scoped(bench: Bench, *scopes: str) -> str:
+    answer = bench.ask("POST", "/api/tokens", json={"name": "a person", "scopes": list(scopes)})
+    return str(answer.json()["token"])
+
+
+def submitted(bench: Bench, code: object, token: str = "owner") -> Any:
+    return bench.ask("POST", "/api/studies", json={**study_of(), "code": code}, headers=bearer(token))
+
+
+def test_ray_is_asked_once_to_read_it_with_a_token_for_it_alone(bench: Bench) -> None:
+    first, second = sent(bench), sent(bench)
+    code = first.json()["hash"]
+    assert first.status_code == 201 and first.json()["state"] == "waiting" and second.json() == first.json()
+    (job,) = bench.cluster.submitted
+    assert job.entrypoint == f"python -m workers.describe_code {code}"
+    token = (bench.settings.home / "drivers" / job.job).read_text()
+    assert token not in str(job)
+    assert bench.ask("GET", f"/api/code/{code}/content", headers=bearer(token)).status_code == 200
+    assert bench.ask("GET", f"/api/code/{'1' * 64}/content", headers=bearer(token)).status_code == 403
+    assert bench.ask("GET", "/api/studies", headers=bearer(token)).status_code == 403
+
+
+def test_what_is_in_it_is_told_once_ray_has_described_it(bench: Bench) -> None:
+    code = described(bench)
+    answer = bench.get(f"/api/code/{code}")
+    assert answer["state"] == "described" and [each["name"] for each in answer["problems"]] == ["Mine", "forest"]
+    assert answer["problems"][0]["parameters"][0]["default"] == 64
+    bench.ask("POST", f"/api/code/{code}/description", json={"refusal": {"message": "no"}})
+    assert bench.get(f"/api/code/{code}") == answer, "the first word counts"
+
+
+def test_a_study_names_it_by_its_hash_and_keeps_what_it_says(bench: Bench) -> None:
+    code = described(bench)
+    answer = submitted(bench, code)
+    assert answer.status_code == 201, answer.text
+    study = bench.read(answer.json()["id"])
+    assert study["spec"]["code"]["hash"] == code and study["counts"]["planned"] == 8
+    content = bench.ask("GET", f"/api/studies/{study['id']}/code")
+    assert content.headers["content-type"] == "application/zip" and b"mine.py" in content.content
+
+
+def test_nobody_is_believed_what_is_in_it(bench: Bench) -> None:
+    """The body of a study may say anything; what counts is what Ray has read."""
+    code = described(bench)
+    forged = {"hash": code, "entry": "mine.py", "problems": [{**PROBLEM, "terms": ["x"]}]}
+    answer = submitted(bench, forged)
+    assert answer.status_code == 201, answer.text
+    assert bench.read(answer.json()["id"])["spec"]["code"]["problems"][0]["terms"] == ["class", "price"]
+
+
+@pytest.mark.parametrize("code", ["mine.py", 3, "0" * 64, {"entry": "x"}, []])
+def test_what_names_no_code_is_refused_with_path_and_rule(bench: Bench, code: object) -> None:
+    answer = submitted(bench, code)
+    assert answer.status_code == 422 and answer.json()["error"]["details"][0]["path"] == "code"
+    checked = bench.ask("POST", "/api/studies/check", json={**study_of(), "code": code}).json()
+    assert not checked["valid"] and checked["error"] == answer.json()["error"]
+
+
+def test_a_study_waits_for_nobody_to_read_its_code(bench: Bench) -> None:
+    answer = submitted(bench, sent(bench).json()["hash"])
+    assert answer.status_code == 409 and "has not been read yet" in answer.json()["error"]["message"]
+
+
+def test_a_fault_of_the_code_is_told_with_its_file_and_line(bench: Bench) -> None:
+    code = sent(bench).json()["hash"]
+    fault = {"message": "NameError: name 'x' is not defined", "file": "mine.py", "line": 3}
+    bench.ask("POST", f"/api/code/{code}/description", json={"refusal": fault})
+    told = bench.get(f"/api/code/{code}")
+    assert (told["state"], told["reason"], told["file"], told["line"]) == ("refused", *fault.values())
+    assert "mine.py, line 3: NameError" in submitted(bench, code).json()["error"]["message"]
+
+
+def test_a_process_that_is_lost_is_followed_by_another_but_not_for_ever(bench: Bench) -> None:
+    code = sent(bench).json()["hash"]
+    for started in (1, 2, 3):
+        assert len(bench.cluster.submitted) == started
+        bench.cluster.end(bench.cluster.submitted[-1].job, message="out of memory")
+        told = bench.get(f"/api/code/{code}")
+    assert told["state"] == "refused" and "out of memory" in told["reason"] and len(bench.cluster.submitted) == 3
+
+
+def test_without_ray_nobody_reads_it_and_it_says_so(bench: Bench) -> None:
+    bench.cluster.answers = False
+    answer = sent(bench)
+    assert answer.status_code == 503
+    bench.cluster.answers = True
+    assert sent(bench).json()["state"] == "waiting" and len(bench.cluster.submitted) == 1
+
+
+def test_running_code_needs_the_scope_for_it(bench: Bench) -> None:
+    code, writer, coder = described(bench), scoped(bench, "read", "write"), scoped(bench, "read", "write", "code")
+    assert sent(bench, token=writer).status_code == 403 and sent(bench, token=coder).status_code == 201
+    refused = submitted(bench, code, token=writer)
+    assert refused.status_code == 403 and "scope 'code'" in refused.json()["error"]["message"]
+    assert submitted(bench, code, token=coder).status_code == 201
+
+
+def test_a_service_without_a_token_takes_no_code_unless_it_was_told_to() -> None:
+    with short_home() as home:
+        closed, opened = Bench(home / "a"), Bench(home / "b", allow_code=True)
+        asked = {"content": SOURCE, "headers": PYTHON, "params": {"entry": "mine.py"}}
+        assert closed.ask("POST", "/api/code", **asked).status_code == 403
+        refused = closed.ask("POST", "/api/studies", json={**study_of(), "code": "0" * 64})
+        assert refused.status_code == 403 and "--allow-code" in refused.json()["error"]["message"]
+        assert opened.ask("POST", "/api/code", **asked).status_code == 201
+        closed.close()
+        opened.close()
+
+
+def test_code_that_is_too_large_is_not_taken() -> None:
+    with short_home() as home:
+        bench = Bench(home, allow_code=True, max_code_bytes=100)
+        asked = {"headers": PYTHON, "params": {"entry": "mine.py"}}
+        assert bench.ask("POST", "/api/code", content=b"#" * 101, **asked).status_code == 413
+        assert bench.ask("POST", "/api/code", content=b"#" * 100, **asked).status_code == 201
+        bench.close()
+
+
+def test_a_study_without_code_has_none_to_fetch(bench: Bench) -> None:
+    assert bench.ask("GET", f"/api/studies/{bench.submit()}/code").status_code == 404
