@@ -82,7 +82,9 @@ def comparison_table(comparison: Answer) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("arm", min_width=6)
     table.add_column("trials", justify="right")
-    quality = ("Δm %", "mean rank") if comparison["single"] else ("best acc.",)
+    shown = _best_shown(comparison)
+    best = "best acc." if shown == ACCURACY else f"best {shown}"
+    quality = ("Δm %", "mean rank") if comparison["single"] else (best,)
     for title in ("hypervolume", "distance", *quality, "training"):
         table.add_column(title, justify="right", no_wrap=True)
     for i, arm in enumerate(comparison["arms"]):
@@ -93,7 +95,7 @@ def comparison_table(comparison: Answer) -> Table:
             trials_words(counts),
             spread(volume["mean"], volume["half_width"], volume["low"], volume["high"]),
             "baseline" if is_baseline else spread(distance["mean"], distance["half_width"]),
-            *_quality(arm, bool(comparison["single"])),
+            *_quality(arm, bool(comparison["single"]), shown),
             duration(arm["training_seconds"]),
         )
     return table
@@ -123,10 +125,17 @@ def _lands(amounts: Answer) -> str:
     return " and ".join(f"{key_label(key)} ≈ {text}" for key, text in written.items()) or NONE
 
 
-def _quality(arm: Answer, single: bool) -> list[str]:
-    return (
-        [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])] if single else [number(arm["best"].get(ACCURACY))]
-    )
+def _best_shown(comparison: Answer) -> str:
+    """The accuracy, or the first objective where no arm has one: in a study of one's own code."""
+    has_accuracy = any(arm["best"].get(ACCURACY) is not None for arm in comparison["arms"])
+    ended = any(value is not None for arm in comparison["arms"] for value in arm["best"].values())
+    return ACCURACY if has_accuracy or not ended else str(comparison["objectives"][0]["metric"])
+
+
+def _quality(arm: Answer, single: bool, shown: str) -> list[str]:
+    if single:
+        return [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])]
+    return [number(arm["best"].get(shown))]
 
 
 def _over_seeds(answer: Answer | None) -> str:
