@@ -21,17 +21,21 @@ SECONDS = 0.5  # after which it is timed no more
 class Choice(NamedTuple):
     """The way that a cohort goes, and why."""
 
-    way: Way
-    stacks: bool
+    alone: OneByOne
     words: str
+    stacked: Stacked | None = None  # none: it does not give every member what it has alone
     ratio: float | None = None  # how many times faster stacked members are than one after the other
+
+    @property
+    def stacks(self) -> bool:
+        return self.ratio is not None and self.ratio >= 1
 
 
 def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[], float] = time.perf_counter) -> Choice:
     """Stacked where it gives every member what it has alone, and sooner. Leaves parameters and buffers as they were."""
     alone = OneByOne(members)
     if members.count == 1:
-        return Choice(alone, False, "a cohort of one")
+        return Choice(alone, "a cohort of one")
     stacked = Stacked(members)
     before = {name: tensor.clone() for name, tensor in members.buffers.items()}
     try:
@@ -39,18 +43,18 @@ def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[],
         try:
             together = _tried(stacked, members, losses, batch, before)
         except Exception as error:  # noqa: BLE001 - vmap and user code raise anything; alone the same code just ran
-            return Choice(alone, False, f"not stacked: {_first_line(error)}")
+            return Choice(alone, f"not stacked: {_first_line(error)}")
         if (apart := _apart(together, one_by_one)) is not None:
-            return Choice(alone, False, f"not stacked: {apart}")
+            return Choice(alone, f"not stacked: {apart}")
         seconds = {way: _timed(way, members, losses, batch, clock) for way in (alone, stacked)}
     finally:
         _put_back(members, before)
     ratio = seconds[alone] / max(seconds[stacked], 1e-9)
     if ratio < 1:
-        return Choice(
-            alone, False, f"not stacked: {members.count} members together take {1 / ratio:.1f} times as long", ratio
-        )
-    return Choice(stacked, True, f"stacked: {members.count} members together are {ratio:.1f} times as fast", ratio)
+        words = f"not stacked: {members.count} members together take {1 / ratio:.1f} times as long"
+    else:
+        words = f"stacked: {members.count} members together are {ratio:.1f} times as fast"
+    return Choice(alone, words, stacked, ratio)
 
 
 class Tried(NamedTuple):

@@ -27,9 +27,9 @@ from workers.own_code.functions import Function, losses_of, metrics_of
 from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
 from workers.own_code.passes import Passes
-from workers.own_code.sharing import shared_names
+from workers.own_code.sharing import reach_of
 from workers.own_code.step import fits, step
-from workers.own_code.ways import Batch, OneByOne, Way
+from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
 from workers.training.angles import Angles
 from workers.training.gradients import Step
@@ -75,10 +75,8 @@ class OwnCohort:
             self._passes = Passes(self.split, seeds, first.training.batch_size, folder)
             self.model = Members(problem, seeds, self._passes.first_rows)
         choice = self._chosen()
-        self.stacks, self.stacking, self.ratio = choice.stacks, choice.words, choice.ratio
-        self._way: Way = choice.way
-        self._alone = choice.way if isinstance(choice.way, OneByOne) else OneByOne(self.model)
-        self._measuring = Measuring(self._way, self._alone)
+        self.stacking, self.ratio, self._alone, self._stacked = choice.words, choice.ratio, choice.alone, choice.stacked
+        self._go(choice.stacks)
         steps = math.ceil(len(self.split.train) / self._training.batch_size)
         setting = weightings.Setting(
             terms, first.model.latent, device, tuple(t.seed for t in trials), steps, epochs=first.training.epochs
@@ -107,15 +105,20 @@ class OwnCohort:
 
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
-        return joined(
-            {"model": self.model.state(), "optimizer": self.optimizer.state(), "weighting": self.weighting.state()}
-        )
+        parts = {"model": self.model.state(), "optimizer": self.optimizer.state()}
+        return joined({**parts, "weighting": self.weighting.state(), "way": {"stacked": torch.tensor(self.stacks)}})
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.seeds.device, copy=True) for name, tensor in state.items()}
         self.model.load(within("model", own))
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
+        self._go(bool(own["way.stacked"]))  # the two ways round differently
+
+    @property
+    def stacks(self) -> bool:
+        """Whether the members train together."""
+        return self._way is not self._alone
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
@@ -159,13 +162,18 @@ class OwnCohort:
             columns |= {metric if name == "test" else VALIDATION.of(metric): own[metric] for metric in own}
         return columns
 
+    def _go(self, stacked: bool) -> None:
+        """From now on stacked, where that is possible, or one by one."""
+        self._way: Way = self._stacked if stacked and self._stacked is not None else self._alone
+        self._measuring = Measuring(self._way, self._alone)
+
     def _step(self, batch: Batch) -> Step:
         """A batch that cannot be stacked, though the first one could, is computed one by one, and so are all later."""
-        if self._way is not self._alone:
+        if self.stacks:
             try:
                 return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
             except RuntimeError as error:
-                self._way = self._alone
+                self._go(stacked=False)
                 self.stacking = f"not stacked any more: {str(error).partition(chr(10))[0][:300]}"
                 log.info("%s", self.stacking)
         with users_own(self._folder, "losses"):
@@ -180,17 +188,17 @@ class OwnCohort:
     def _find_shared(self) -> None:
         """On the first batch, with the first member; and whether its losses are random."""
         batch = next(self._passes.epoch(1))
-        model = self.model.calling.inner
+        model = self.model.model
         before = {name: tensor.clone() for name, tensor in model.named_buffers()}
         model.train(True)
         rows = batch.of([column[0] for column in batch.columns])
         batch.begin(0)
         with batch.answering(0):
-            names = shared_names(self._own, self.problem.terms, model, self._losses, rows, self._folder)
+            reach = reach_of(self._own, self.problem.terms, model, self._losses, rows, self._folder)
         self._passes.settle()
         for name, tensor in model.named_buffers():
             tensor.data.copy_(before[name])
-        self.model.divide(names)
+        self.model.divide(*reach)
 
     def _chosen(self) -> choosing.Choice:
         self.model.train(True)

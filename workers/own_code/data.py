@@ -61,7 +61,8 @@ class Part:
         if len(self._columns) == 1:
             columns = self._columns[0]
             if columns.tensors is not None:
-                return [tensor[places] for tensor in columns.tensors]
+                rows = places.reshape(-1)
+                return [t.index_select(0, rows).view(*places.shape, *t.shape[1:]) for t in columns.tensors]
             each = [columns.take(row) for row in places]
         else:
             each = [columns.take(row) for columns, row in zip(self._columns, places, strict=True)]

@@ -13,20 +13,8 @@ from workers.data.random_streams import Seeds
 from workers.models.components.stack import Stack
 from workers.own_code.errors import CodeError
 from workers.own_code.randomness import seeded
+from workers.own_code.slots import Slots
 from workers.state import State, copy_into
-
-INNER = "inner."  # before the names of the user's module in the one that calls their function
-
-
-class Calling(nn.Module):
-    """Calls a function with the user's module, so that `functional_call` can give that module other parameters."""
-
-    def __init__(self, inner: nn.Module) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, function: Any, batch: Any) -> Any:
-        return function(self.inner, batch)
 
 
 class Members:
@@ -38,7 +26,7 @@ class Members:
         `first_batch` gives the batch by which lazy modules learn their shapes, by the number of a distinct seed.
         """
         self.count = seeds.members
-        self.calling: Calling
+        self.model: nn.Module
         each: list[dict[str, Tensor]] = []
         for s, seed in enumerate(seeds.distinct):
             with seeded(seed):
@@ -49,8 +37,8 @@ class Members:
             model.to(seeds.device)
             each.append({name: t.detach() for name, t in _tensors(model).items()})
             if s == 0:
-                self.calling = Calling(model)
-        names = dict(self.calling.inner.named_parameters())
+                self.model = model
+        names = dict(self.model.named_parameters())
         for seed, tensors in zip(seeds.distinct, each, strict=True):
             _check_alike(each[0], tensors, seeds.distinct[0], seed)
         rows = {name: seeds.spread(torch.stack([tensors[name] for tensors in each])) for name in each[0]}
@@ -64,16 +52,20 @@ class Members:
         self.buffers = {
             name: t.clone(memory_format=torch.contiguous_format) for name, t in rows.items() if name not in self.trained
         }
-        self._kept = set(self.calling.inner.state_dict())
+        self._kept = set(self.model.state_dict())
+        self.slots = Slots(self.model)
         self.shared_names: list[str] = []
         self.own_names: list[str] = []
+        self.own_terms: list[int] | None = None  # by which each of `own` is reached; none: not by one each
 
-    def divide(self, shared: Iterable[str]) -> None:
-        """Into the parameters that terms share, and those of single terms."""
+    def divide(self, shared: Iterable[str], only: Mapping[str, int]) -> None:
+        """Into the parameters that terms share, and the others, each of which one term reaches, if `only` knows it."""
         wanted = set(shared)
         self.shared_names = [name for name in self.trained if name in wanted]
         self.own_names = [name for name in self.trained if name not in wanted]
         self.shared, self.own = self._stack(self.shared_names), self._stack(self.own_names)
+        own_terms = [only.get(name) for name in self.own_names]
+        self.own_terms = [i for i in own_terms if i is not None] if None not in own_terms else None
         self.trained = dict(zip(self.names, (leaf.detach() for leaf in self.leaves), strict=True))
 
     @property
@@ -98,7 +90,7 @@ class Members:
         return {name: tensor for name, tensor in (self.trained | self.buffers).items() if name in self._kept}
 
     def train(self, on: bool) -> None:
-        self.calling.train(on)
+        self.model.train(on)
 
     def state(self) -> State:
         return self.trained | self.buffers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -14,33 +14,39 @@ from workers.own_code.errors import at
 from workers.own_code.functions import Function
 
 
-def shared_names(
+class Reach(NamedTuple):
+    """The parameters that terms share, and of the others which term alone reaches each, where it is one."""
+
+    shared: list[str]
+    only: dict[str, int]
+
+
+def reach_of(
     problem: Problem, terms: Sequence[str], model: nn.Module, losses: Function, batch: Any, folder: Path
-) -> list[str]:
-    """As `shared(model)` says, else those that more than one term reaches in this batch; of a single term all."""
+) -> Reach:
+    """Shared is what `shared(model)` says, else what more than one term reaches in this batch; of a single term all."""
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     values = losses(model, batch)
     if not any(value.requires_grad for value in values):
         raise at(problem.losses, folder, "losses must depend on the parameters of the model, none of them does")
+    by: dict[str, list[int]] = {name: [] for name in trained}  # the terms that reach each
+    for i, value in enumerate(values):
+        if value.requires_grad:
+            slopes = torch.autograd.grad(value, list(trained.values()), retain_graph=True, allow_unused=True)
+            for name, slope in zip(trained, slopes, strict=True):
+                if slope is not None:
+                    by[name].append(i)
+    only = {name: reaching[0] for name, reaching in by.items() if len(reaching) == 1}
     if problem.shared is not None:
-        return _said(problem, model, trained, folder)
+        return Reach(_said(problem, model, trained, folder), only)
     if len(terms) == 1:
-        return list(trained)
-    reached = dict.fromkeys(trained, 0)
-    for value in values:
-        if not value.requires_grad:
-            continue
-        slopes = torch.autograd.grad(value, list(trained.values()), retain_graph=True, allow_unused=True)
-        for name, slope in zip(trained, slopes, strict=True):
-            reached[name] += slope is not None
-    shared = [name for name, count in reached.items() if count > 1]
+        return Reach(list(trained), {})
+    shared = [name for name, reaching in by.items() if len(reaching) > 1]
     if not shared:
-        raise at(
-            problem.losses,
-            folder,
-            f"the terms {', '.join(terms)} share no parameter, so there is nothing to weigh: each trains its own",
-        )
-    return shared
+        named = ", ".join(terms)
+        words = f"the terms {named} share no parameter, so there is nothing to weigh: each trains its own"
+        raise at(problem.losses, folder, words)
+    return Reach(shared, only)
 
 
 def _said(problem: Problem, model: nn.Module, trained: dict[str, nn.Parameter], folder: Path) -> list[str]:

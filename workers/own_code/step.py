@@ -17,6 +17,7 @@ from workers.own_code.ways import Batch, Way
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 
+TINY = 1e-6  # a weight by which nothing is divided
 HELD = 2**27  # numbers of the terms' gradients [K, n, P] that are held at once: 512 MB
 
 
@@ -32,20 +33,34 @@ def step(
     """Losses, weights and gradients of one batch; changes no parameter. Where `watched`, with the Gram matrix."""
     values = torch.stack(way.run(losses, batch), dim=1)  # [K, n]
     seen = values.detach().to(members.shared.flat.dtype)
-    n, cut = seen.shape[1], len(members.shared.leaves)
-    every: dict[int, Tensor | None] = dict.fromkeys(range(n))
+    n = seen.shape[1]
     if not (weighting.needs_gram or watched):
         w = weighting(seen, None)
-        own = _flat(way.pull(every, slice(cut, None), retain=True), members.own)
-        return Step(seen, w, _flat(way.pull(_weighed(w), slice(cut)), members.shared), own)
+        return Step(seen, w, *_updates(way, members, w))
     if fits(members, n, held) or weighting.own_gram:
         g, own = _term_gradients(way, members, n)
-        w = weighting(seen, weighting.gram(g) if weighting.needs_gram else None)
-        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, torch.bmm(g, g.mT))
+        gram = torch.bmm(g, g.mT)
+        w = weighting(seen, (weighting.gram(g) if weighting.own_gram else gram) if weighting.needs_gram else None)
+        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, gram)
     gram = _gram_by_leaves(way, members, n, held)
     w = weighting(seen, gram if weighting.needs_gram else None)
-    own = _flat(way.pull(every, slice(cut, None), retain=True), members.own)
-    return Step(seen, w, _flat(way.pull(_weighed(w), slice(cut)), members.shared), own, gram)
+    return Step(seen, w, *_updates(way, members, w), gram)
+
+
+def _updates(way: Way, members: Members, w: Tensor) -> tuple[Tensor, Tensor]:
+    """Σ w_i g_i over the shared parameters [K, P], Σ g_i over the others [K, Q].
+
+    What only term i reaches has w_i g_i in the first sum: one pass and a division, unless w_i is 0 or nearly so.
+    """
+    cut, terms = len(members.shared.leaves), members.own_terms
+    weighed: dict[int, Tensor | None] = dict(enumerate(w.unbind(1)))
+    if way.same_flow and terms and bool((w[:, terms].abs() > TINY).all()):
+        slopes = way.pull(weighed)
+        own = [g / w[:, i].to(g).view(-1, *[1] * (g.dim() - 1)) for g, i in zip(slopes[cut:], terms, strict=True)]
+        return Stack.flatten(slopes[:cut]), Stack.flatten(own)
+    plain: dict[int, Tensor | None] = dict.fromkeys(range(w.shape[1]))
+    own = way.pull(plain, slice(cut, None), retain=True)
+    return Stack.flatten(way.pull(weighed, slice(cut))), _flat(own, members.own)
 
 
 def fits(members: Members, terms: int, held: int = HELD) -> bool:
@@ -88,10 +103,6 @@ def groups(sizes: list[int], held: int) -> list[slice]:
             total = 0
         total += size
     return [slice(start, end) for start, end in zip(starts, [*starts[1:], len(sizes)], strict=True)]
-
-
-def _weighed(w: Tensor) -> dict[int, Tensor | None]:
-    return dict(enumerate(w.unbind(1)))
 
 
 def _flat(gradients: list[Tensor], stack: Stack) -> Tensor:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
-from torch.func import functional_call, vmap
+from torch.func import vmap
 
 from workers.own_code.functions import Function
-from workers.own_code.members import INNER, Members
+from workers.own_code.members import Members
 from workers.own_code.randomness import Answered, Noise
 
 
@@ -51,6 +51,8 @@ class Batch(NamedTuple):
 class Way(Protocol):
     """Values of a function for every member, and their gradients. Both ways give the same to float tolerance."""
 
+    same_flow: bool  # whether every batch is computed as the first was, so that a term reaches what it reached there
+
     def run(self, function: Function, batch: Batch) -> list[Tensor]:
         """What the function gives, [K] each, differentiable in the members' leaves."""
         ...
@@ -65,22 +67,22 @@ class Way(Protocol):
 class Stacked(Way):
     """`vmap` over stacked parameters and buffers. A random function that is not answered raises."""
 
+    same_flow = True  # vmap takes no branch on a tensor's values
+
     def __init__(self, members: Members) -> None:
         self._members = members
         self._values: list[Tensor] = []
 
     def run(self, function: Function, batch: Batch) -> list[Tensor]:
-        members, calling = self._members, self._members.calling
+        members = self._members
 
         def one(
             leaves: Sequence[Tensor], buffers: Mapping[str, Tensor], draw: Tensor, columns: Sequence[Tensor]
         ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
-            held = dict(zip(names, leaves, strict=True)) | {f"{INNER}{name}": t for name, t in buffers.items()}
-            with batch.answering(draw):
-                values = functional_call(calling, held, (function, batch.of(columns)))
-            return values, {name: held[f"{INNER}{name}"] for name in buffers}
+            held = dict(zip(members.names, leaves, strict=True)) | dict(buffers)
+            with members.slots.holding(held), batch.answering(draw):
+                return function(members.model, batch.of(columns)), members.slots.held(list(buffers))
 
-        names = [f"{INNER}{name}" for name in members.names]
         batch.begin()
         with _unchecked_distributions():
             values, after = vmap(one, randomness="error")(
@@ -102,6 +104,8 @@ class Stacked(Way):
 class OneByOne(Way):
     """A loop over members; each has leaves of its own in the same memory."""
 
+    same_flow = False
+
     def __init__(self, members: Members) -> None:
         self._members = members
         self._leaves = [[leaf.detach()[k].requires_grad_() for leaf in members.leaves] for k in range(members.count)]
@@ -115,17 +119,15 @@ class OneByOne(Way):
     def _one(self, k: int, draw: int, function: Function, batch: Batch) -> tuple[Tensor, ...]:
         members = self._members
         buffers = {name: tensor[k] for name, tensor in members.buffers.items()}
-        held = {f"{INNER}{name}": leaf for name, leaf in zip(members.names, self._leaves[k], strict=True)}
-        held |= {f"{INNER}{name}": tensor for name, tensor in buffers.items()}
+        held = dict(zip(members.names, self._leaves[k], strict=True)) | buffers
         batch.begin(draw)
-        with batch.answering(draw):
-            values: tuple[Tensor, ...] = functional_call(
-                members.calling, held, (function, batch.of([column[k] for column in batch.columns]))
-            )
+        with members.slots.holding(held), batch.answering(draw):
+            values = function(members.model, batch.of([column[k] for column in batch.columns]))
+            after = members.slots.held(list(buffers))
         with torch.no_grad():
             for name, tensor in buffers.items():
-                if held[f"{INNER}{name}"] is not tensor:
-                    tensor.copy_(held[f"{INNER}{name}"])
+                if after[name] is not tensor:
+                    tensor.copy_(after[name])
         return values
 
     def pull(

@@ -24,7 +24,8 @@ def test_code_of_another_folder_is_forgotten(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "net.py").write_text(f"WIDTH = {width}\n")
         (tmp_path / name / "mine.py").write_text("from net import WIDTH\n")
-        assert load(tmp_path / name, "mine.py").WIDTH == width
+        module = load(tmp_path / name, "mine.py")
+        assert vars(module)["WIDTH"] == width
 
 
 def test_nothing_is_written_into_the_folder(tmp_path: Path) -> None:

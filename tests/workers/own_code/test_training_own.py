@@ -1,23 +1,169 @@
-"""A problem of one's own trains like ours."""
+"""A problem of one's own trains like ours: members equal members alone, whatever is in the model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from service.contract.methods.weightings import Fixed, Mgb
-from tests.workers.own_code.parts import reports, trial, two_heads, written
+from service.contract.methods.data import OwnData
+from service.contract.methods.weightings import Blending, Fixed, Mgb, Uniform
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Evaluation
+from service.contract.wire.epoch_report import EpochReport
+from tests.workers.own_code.parts import CPU, described, reports, trial, two_heads, written
+from workers.own_code.loaded import LoadedCode
+from workers.training.loop import Progress, train
+
+IMAGES = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+from paretoscope import Problem
+
+class Pictures(Problem):
+    terms = ("class", "copy")
+    metrics = {"acc": "maximize"}
+
+    def data(self, seed):
+        g = torch.Generator().manual_seed(seed)
+        x = torch.randn(60, 1, 6, 6, generator=g)
+        split = (x, x.mean((1, 2, 3)).gt(0).long())
+        return {"train": tuple(t[:40] for t in split), "test": tuple(t[40:] for t in split)}
+    def model(self):
+        trunk = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.ReLU(), nn.Dropout2d(0.2))
+        return nn.ModuleDict({"trunk": trunk, "kind": nn.Linear(108, 2), "copy": nn.Conv2d(3, 1, 1)})
+    def losses(self, model, batch):
+        x, y = batch
+        h = model["trunk"](x)
+        return {"class": F.cross_entropy(model["kind"](h.flatten(1)), y), "copy": F.mse_loss(model["copy"](h), x)}
+    def measure(self, model, batch):
+        x, y = batch
+        return {"acc": (model["kind"](model["trunk"](x).flatten(1)).argmax(-1) == y).float().mean()}
+"""
+
+STACKED = {
+    "plain": two_heads(),
+    "dropout": two_heads("nn.Dropout(0.3)"),
+    "noise": two_heads(noise="h = h + torch.randn_like(h)"),
+    "distribution": two_heads(noise="h = torch.distributions.Normal(h, h.abs() + 0.1).rsample()"),
+    "mask": two_heads(noise="h = h * torch.bernoulli(torch.full_like(h, 0.5))"),
+    "weights with noise": two_heads(noise="h = h * torch.rand(h.shape[-1])"),
+    "batch norm": two_heads("nn.BatchNorm1d(width)"),
+    "convolution": IMAGES,
+}
+ALONE = {
+    "a branch on values": two_heads(noise="h = h if h.sum() > 0 else 2 * h"),
+    "a random function that is not answered": two_heads(
+        noise="h = h * torch.multinomial(torch.ones(5), h.shape[0], True)[:, None]"
+    ),
+    "a number taken out": two_heads(noise="h = h * float(h.detach().abs().mean())"),
+}
 
 
-@pytest.mark.parametrize("weighting", [Fixed(beta=0.5), Mgb()])
-def test_members_equal_members_alone(tmp_path: Path, weighting: Any) -> None:
-    code = written(tmp_path, two_heads())
-    members = [trial(f"t{seed}", weighting, seed) for seed in range(4)]
-    together = reports(code, members)[-1]
-    assert not together.failures
+def own_trial(code: LoadedCode, name: str, weighting: Any, seed: int, **training: Any) -> PlannedTrial:
+    pictures = described("Pictures", ("class", "copy"), acc="maximize")
+    return trial(name, weighting, seed, of=pictures if hasattr(code.module, "Pictures") else None, **training)
+
+
+def told(report: EpochReport, name: str) -> dict[str, Any]:
+    """All but the clock's."""
+    return {metric: value for metric, value in report.metrics[name].items() if metric != "seconds"}
+
+
+def assert_equal_to_alone(code: LoadedCode, members: list[PlannedTrial], **options: Any) -> None:
+    together = reports(code, members, **options)
     for each in members:
-        alone = reports(code, [each])[-1]
-        own = {name: value for name, value in alone.metrics[each.id].items() if name != "seconds"}
-        assert {n: v for n, v in together.metrics[each.id].items() if n != "seconds"} == pytest.approx(own, rel=1e-4)
+        for epoch, alone in zip(together, reports(code, [each], **options), strict=True):
+            assert told(epoch, each.id) == pytest.approx(told(alone, each.id), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", [*STACKED.values(), *ALONE.values()], ids=[*STACKED, *ALONE])
+def test_members_equal_members_alone(tmp_path: Path, text: str) -> None:
+    code = written(tmp_path, text)
+    weightings: list[Any] = [Fixed(beta=0.5), Mgb(), Fixed(beta=0.0), Uniform()]
+    seeds = [0, 0, 1, 2]
+    assert_equal_to_alone(code, [own_trial(code, f"t{k}", weightings[k], seeds[k]) for k in range(4)])
+
+
+@pytest.mark.parametrize(
+    ("text", "stacks"), [(t, True) for t in STACKED.values()] + [(t, False) for t in ALONE.values()]
+)
+def test_both_ways_are_the_same_and_what_cannot_be_stacked_says_why(tmp_path: Path, text: str, stacks: bool) -> None:
+    """Speed aside: on a busy machine the slower way may look faster."""
+    code = written(tmp_path, text)
+    cohort = code.cohort([own_trial(code, f"t{seed}", Fixed(), seed) for seed in range(3)], OwnData(), CPU)
+    assert (cohort.ratio is not None) == stacks
+    assert stacks or cohort.stacking.startswith("not stacked: RuntimeError: ")
+    assert cohort.stacking in str(cohort)
+
+
+def test_a_member_starts_where_its_seed_alone_says(tmp_path: Path) -> None:
+    code = written(tmp_path, two_heads())
+    cohort = code.cohort([trial(f"t{seed}", seed=seed) for seed in (3, 5)], OwnData(), CPU)
+    torch.manual_seed(5)
+    own = code.module.Mine().model().state_dict()
+    assert cohort.model.named().keys() == own.keys()
+    assert all(torch.equal(tensor[1], own[name]) for name, tensor in cohort.model.named().items())
+
+
+def test_reports_have_losses_weights_and_metrics_of_both_splits(tmp_path: Path) -> None:
+    last = reports(written(tmp_path, two_heads()), [trial("t")], evaluation=Evaluation(gradients=True))[-1]
+    held_out = ["acc", "mae", "test_loss_class", "test_loss_price"]
+    training = [f"{what}_{term}" for what in ("loss", "weight", "gradient_norm") for term in ("class", "price")]
+    assert set(last.metrics["t"]) == {
+        *("epoch", "seconds", "cosine_class_price"),
+        *(*training, *held_out, *(f"validation_{name}" for name in held_out)),
+    }
+    assert last.final and not last.failures
+
+
+def test_without_a_share_to_hold_out_there_is_no_validation(tmp_path: Path) -> None:
+    (*_, last) = reports(written(tmp_path, two_heads()), [trial("t")], data=OwnData(validation_fraction=0))
+    assert not [name for name in last.metrics["t"] if name.startswith("validation_")]
+
+
+def test_a_weighting_that_learns_from_the_validation_split_is_told_of_it(tmp_path: Path) -> None:
+    members = [trial(f"t{seed}", Blending(warm_up=1), seed, epochs=4) for seed in (0, 1)]
+    code = written(tmp_path, two_heads("nn.Dropout(0.1)"))
+    assert_equal_to_alone(code, members)
+    weights = [report.metrics["t0"]["weight_class"] for report in reports(code, members)]
+    assert weights[0] == 0.5 != weights[-1]
+
+
+def test_members_have_learning_rates_of_their_own_and_a_schedule(tmp_path: Path) -> None:
+    schedule = "def schedule(self, epoch, epochs):\n        return 1.0 if epoch < 2 else 0.0\n    width: int = 8"
+    code = written(tmp_path, two_heads().replace("width: int = 8", schedule))
+    members = [trial(f"t{rate}", learning_rate=rate, l2=0.1) for rate in (1e-3, 1e-2)]
+    assert_equal_to_alone(code, members)
+    first, second, third = (report.metrics["t0.01"]["test_loss_class"] for report in reports(code, members))
+    assert second == third == first
+
+
+@pytest.mark.parametrize("text", [two_heads("nn.Dropout(0.3)"), two_heads("nn.BatchNorm1d(width)"), *ALONE.values()])
+def test_a_cohort_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, text: str) -> None:
+    code = written(tmp_path, text)
+    members = [trial(f"t{k}", [Mgb(), Blending(warm_up=1)][k % 2], k, epochs=4) for k in range(3)]
+    whole = reports(code, members)
+    kept: list[tuple[Progress, Mapping[str, torch.Tensor]]] = []
+
+    def leave(progress: Progress) -> bool:
+        kept.append((progress, {name: tensor.clone() for name, tensor in progress.state().items()}))
+        return progress.epoch == 2
+
+    assert len(list(train(members, OwnData(), Evaluation(), CPU, between=leave, code=code))) == 2
+    progress, state = kept[-1]
+    rest = reports(code, members, begun=progress._replace(state=lambda: dict(state)))
+    for before, after in zip(whole[2:], rest, strict=True):
+        for each in members:
+            assert told(after, each.id) == pytest.approx(told(before, each.id), rel=1e-6)
+
+
+def test_a_loss_that_is_no_number_fails_its_member_alone(tmp_path: Path) -> None:
+    members = [trial("good", optimizer="sgd"), trial("bad", learning_rate=1e20, optimizer="sgd")]
+    both = reports(written(tmp_path, two_heads()), members)
+    assert [set(report.failures) for report in both] == [{"bad"}, set(), set()]
+    assert set(both[-1].metrics) == {"good"} and "non-finite in epoch 1" in both[0].failures["bad"]
