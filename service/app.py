@@ -27,6 +27,7 @@ from service.routes import (
     code,
     cohorts,
     curves,
+    elsewhere,
     events,
     exports,
     figures,
@@ -97,7 +98,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Gate)  # the last one added is the first to be asked
     add_error_handlers(app)
     refusals = refuses(Unauthorized, Forbidden, OtherVersion, TooManyRequests, Unavailable, NoSpace)
-    for noun in (studies, trials, curves, artifacts, cohorts, events, figures, exports, catalog, code, session, tokens):
+    nouns = (studies, trials, curves, artifacts, cohorts, events, elsewhere, figures, exports, catalog, code, session)
+    for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)

@@ -34,6 +34,7 @@ from service.contract.wire.transitions import STUDY_MOVES
 from service.launching.again import extension, retrial
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
+from service.launching.leases import Leases
 from service.launching.places import where_it_goes_on
 from service.launching.sight import Sight
 from service.settings import Settings
@@ -52,8 +53,16 @@ class Launcher:
     """A thread that brings Ray in line with the log."""
 
     def __init__(
-        self, store: Store, views: Views, states: States, jobs: Jobs | None, settings: Settings, handover: Handover
+        self,
+        store: Store,
+        views: Views,
+        states: States,
+        jobs: Jobs | None,
+        settings: Settings,
+        handover: Handover,
+        leases: Leases,
     ) -> None:
+        self._leases = leases
         self._store, self._views, self._states, self._jobs, self._settings = store, views, states, jobs, settings
         self._handover = handover
         self._wake = threading.Event()
@@ -217,6 +226,7 @@ class Launcher:
         resumed = []
         for row in self._readable(running):
             with suppress(NotFound, Unreadable):  # deleted in the meantime
+                self._leases.take_back(row.id)
                 resumed += [row] if self._watch(jobs, row) else []
         still = sum(1 for _ in self._readable(self._store.in_state(StudyState.RUNNING)))
         free = max(0, self._settings.studies_at_once - still + len(resumed))
@@ -324,11 +334,16 @@ class Launcher:
             **self._handover.environment(study_id, job),
         }
 
+    def _packages(self, study_id: str) -> list[str]:
+        """What the study's own code asks for."""
+        with self._views.read(study_id) as view:
+            return [] if view.study.code is None else view.study.code.requirements
+
     def _hand_over(self, jobs: Jobs, study_id: str, job: str, env: dict[str, str]) -> None:
         """A Ray that is just starting takes none: the same job is handed over again at the next look."""
         self._untaken.add(job)
         try:
-            jobs.submit(job, f"python -m workers.run_study {study_id}", env)
+            jobs.submit(job, f"python -m workers.run_study {study_id}", env, self._packages(study_id))
         except Conflict:
             log.info("Ray has job %s already", job, extra={"study": study_id, "job": job})
         self._untaken.discard(job)

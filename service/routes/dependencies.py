@@ -14,6 +14,7 @@ from service.launching.describing import Describing
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs
 from service.launching.launcher import Launcher
+from service.launching.leases import Leases
 from service.settings import Settings
 from service.store.artifacts import Artifacts
 from service.store.code import CodeStore
@@ -56,7 +57,8 @@ class Parts:
         self.estimates = Estimates(self.store, self.views)
         self.wake = Wake()
         handover = Handover(self.tokens, settings)
-        self.launcher = Launcher(self.store, self.views, self.states, jobs, settings, handover)
+        self.leases = Leases(self.store, self.views)
+        self.launcher = Launcher(self.store, self.views, self.states, jobs, settings, handover, self.leases)
         self.code = CodeStore(settings.home / "code")
         self.describing = Describing(self.code, jobs, settings, handover)
         self.store.listeners.append(self.wake.tell)

@@ -24,6 +24,7 @@ from service.contract.wire.events import (
     TrialFinished,
 )
 from service.routes.dependencies import Parts, PartsOf, StudyId
+from service.routes.elsewhere import misplaced
 from service.web.bodies import Body
 from service.web.openapi import Route, answers, ref, refuses, takes
 from service.web.scopes import needs
@@ -68,10 +69,10 @@ def _body(request: Request, parts: PartsOf) -> Body:
 async def send_reports(
     study_id: StudyId, body: Annotated[Body, Depends(_body)], response: Response, parts: PartsOf
 ) -> Accepted:
-    """What drivers send. Each event has its own uid; sending one twice changes nothing.
+    """What drivers send, and whoever asked for a trial. Each event has its own uid; sending one twice changes nothing.
 
     Events that may not follow are refused one by one and named, the others taken; 422 where that leaves none. 409 when
-    the study takes no events now, or the sender was replaced: it has nothing more to do.
+    the study takes no events now, or the sender was replaced or its lease is over: it has nothing more to do.
     """
     accepted = await run_in_threadpool(_append, parts, study_id, await body.parsed(Reports))
     response.headers[STATE_HEADER] = (await run_in_threadpool(parts.store.study, study_id)).state.value
@@ -93,10 +94,13 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
             else:
                 message = f"there is no trial {event.trial!r} in study {study_id}"
                 refused[event.uid] = Detail(path=f"events[{i}].trial", message=message)
+    places = {event.uid: i for i, event in reversed(list(enumerate(batch.events)))}
+    for uid, detail in misplaced(parts, study_id, batch.events).items():
+        place = f"events[{places[uid]}].{detail.path}"
+        refused.setdefault(uid, Detail(path=place, message=detail.message))
     events = [event for event in batch.events if event.uid not in refused]
     appended = parts.store.append(study_id, events, job=batch.job)
     parts.gauges.heard(study_id, appended.accepted)
-    places = {event.uid: i for i, event in reversed(list(enumerate(batch.events)))}
     for uid, reason in appended.refused:
         refused[uid] = Detail(path=f"events[{places[uid]}]", message=reason)
     if refused and not appended.accepted and not appended.duplicates:

@@ -99,3 +99,11 @@ class Views:
                 return view.arms
         self._store.study(study_id)
         return entry.view.arms
+
+    def arms_elsewhere(self, study_id: str) -> frozenset[str]:
+        """Arms whose trials are trained elsewhere, which no event changes either."""
+        entry = self._known(study_id)
+        if entry is not None:
+            return entry.view.study.arms_elsewhere
+        with self.read(study_id) as view:
+            return view.study.arms_elsewhere

@@ -203,12 +203,6 @@ class StudyView:
             self._set_going(trial)
             trial.started_at = trial.started_at if trial.started_at and event.epoch else at
             self._with_values(trial, event.config)
-        elif isinstance(event, TrialSuggested):
-            self._with_values(trial, event.config)
-        elif isinstance(event, TrialLeased):
-            trial.begin_elsewhere(Lease(event.lease, event.holder, event.seconds, at))
-        elif isinstance(event, TrialReturned):
-            trial.give_back()
         elif isinstance(event, (TrialFinished, TrialFailed)):
             trial.keep_log(event.log)
             trial.lease = None
@@ -222,3 +216,14 @@ class StudyView:
             else:
                 trial.state, trial.reason = TrialState.FINISHED, event.reason
                 self.fruitless = 0
+        else:
+            self._apply_elsewhere(event, trial, at)
+
+    def _apply_elsewhere(self, event: TrialEvent, trial: TrialView, at: str) -> None:
+        """Of trials that Ray does not train: suggested, handed out, given back."""
+        if isinstance(event, TrialSuggested):
+            self._with_values(trial, event.config)
+        elif isinstance(event, TrialLeased):
+            trial.begin_elsewhere(Lease(event.lease, event.holder, event.seconds, at))
+        elif isinstance(event, TrialReturned):
+            trial.give_back()

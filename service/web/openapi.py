@@ -21,6 +21,7 @@ from service.contract.study.extension import Extension
 from service.contract.study.study import Study
 from service.contract.wire.answers.answer import DESCRIBED_BY
 from service.contract.wire.answers.streams import SentEvent
+from service.contract.wire.asking import Ask
 from service.contract.wire.errors import (
     ErrorAnswer,
     InvalidInput,
@@ -43,6 +44,7 @@ REF = "#/components/schemas/{model}"
 BY_HAND: dict[type, Literal["validation", "serialization"]] = {
     Study: "validation",
     Reports: "validation",
+    Ask: "validation",
     NewToken: "validation",
     Extension: "validation",
     CodeReading: "validation",

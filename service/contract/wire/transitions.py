@@ -11,6 +11,8 @@ from typing import NamedTuple
 from service.contract.metrics import EPOCH
 from service.contract.wire.events import (
     Event,
+    FromHolder,
+    OfTrials,
     Report,
     StudyCancelled,
     StudyEvent,
@@ -186,7 +188,7 @@ class Ledger:
             self._trials |= dict.fromkeys(event.anew or (), Told())
 
 
-def _wrong_holder(event: TrialEvent, told: Told) -> Refusal | None:
+def _wrong_holder(event: OfTrials | FromHolder | TrialLeased, told: Told) -> Refusal | None:
     """Only who holds a trial tells of it. One that is found silent has told nothing since it was looked at."""
     if isinstance(event, TrialLeased):
         return None

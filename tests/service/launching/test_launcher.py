@@ -217,7 +217,7 @@ def test_without_a_cluster_studies_stay_in_the_queue(bench: Bench) -> None:
     study = bench.submit()
     parts = bench.parts
     handover = Handover(parts.tokens, bench.settings)
-    alone = Launcher(parts.store, parts.views, parts.states, None, bench.settings, handover)
+    alone = Launcher(parts.store, parts.views, parts.states, None, bench.settings, handover, parts.leases)
     assert alone.tick() is False
     assert bench.kinds(study) == ["study_queued"]
 

@@ -11,6 +11,7 @@ from service.contract.wire.events import (
     KINDS,
     Event,
     FromDriver,
+    FromHolder,
     Report,
     Reports,
     StudyEvent,
@@ -41,7 +42,11 @@ FULL: dict[str, dict[str, Any]] = {
     "study_interrupted": {"reason": "why"},
     "study_reconnected": {},
     "trial_finished": {"trial": "t1", "arm": "a", "log": ["line"]},
-    "trial_failed": {"trial": "t1", "arm": "a", "reason": "why", "log": ["line"]},
+    "trial_failed": {"trial": "t1", "arm": "a", "reason": "why", "log": ["line"], "lease": "l1"},
+    "trial_suggested": {"trial": "t1", "arm": "a", "config": {"problem.depth": 3}},
+    "trial_leased": {"trial": "t1", "arm": "a", "lease": "l1", "holder": "laptop:17", "seconds": 60.0},
+    "trial_alive": {"trial": "t1", "arm": "a", "lease": "l1"},
+    "trial_returned": {"trial": "t1", "arm": "a", "lease": "l1", "heard": 3, "reason": "silent"},
 }
 ANY: TypeAdapter[Event] = TypeAdapter(Event)
 
@@ -107,10 +112,10 @@ def test_what_is_empty_or_zero_is_said_and_what_is_open_is_not() -> None:
     assert body_of(TrialStarted(uid="u", trial="t", config={})) == {"trial": "t", "config": {}}
 
 
-def test_a_driver_cannot_queue_pause_resume_retry_extend_or_cancel_a_study() -> None:
-    own = {kind for kind, event in KINDS.items() if event in get_args(FromDriver)}
+def test_nobody_sends_a_wish_of_people_or_hands_out_a_trial() -> None:
+    own = {kind for kind, event in KINDS.items() if event in (*get_args(FromDriver), *get_args(FromHolder))}
     wishes = {"study_paused", "study_resumed", "study_retried", "study_extended", "study_cancelled"}
-    assert KINDS.keys() - own == {"study_queued", "study_interrupted", "study_reconnected", *wishes}
+    assert KINDS.keys() - own == {"study_queued", "study_interrupted", "study_reconnected", "trial_leased", *wishes}
     for kind, body in FULL.items():
         if kind in own:
             assert batch({"kind": kind, **body}).events[0].kind == kind

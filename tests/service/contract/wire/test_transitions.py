@@ -22,14 +22,21 @@ from service.contract.wire.events import (
     StudyRetried,
     StudyStarted,
     StudyState,
+    TrialAlive,
     TrialEvent,
     TrialFailed,
     TrialFinished,
+    TrialLeased,
+    TrialReturned,
     TrialStarted,
+    TrialSuggested,
 )
 from service.contract.wire.transitions import STUDY_MOVES, TRIAL_MOVES, Ledger
 
 TRIALS = st.sampled_from(["a", "b"])
+LEASES = st.sampled_from(["l1", "l2"])
+HELD = (TrialLeased, TrialAlive, TrialReturned)
+MAY_BE_HELD = (Report, TrialFinished, TrialFailed)
 REOPEN: dict[StudyState, tuple[type[Event], ...]] = {
     StudyState.FINISHED: (StudyRetried, StudyExtended),
     StudyState.FAILED: (StudyRetried, StudyExtended, StudyResumed),
@@ -41,6 +48,14 @@ def report(epoch: Any, trial: str = "a") -> Report:
     return Report(uid=f"{trial}:{epoch}", trial=trial, metrics={"epoch": epoch})
 
 
+def leased(lease: str) -> TrialLeased:
+    return TrialLeased(uid=f"leased:{lease}", trial="a", lease=lease, holder="h", seconds=9.0)
+
+
+def alive(lease: str) -> TrialAlive:
+    return TrialAlive(uid=f"alive:{lease}", trial="a", lease=lease)
+
+
 def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
     given: dict[str, Any] = {"trial": TRIALS} if issubclass(kind, TrialEvent) else {}
     if "reason" in KINDS_WITH_REASON.get(kind, ()):
@@ -50,6 +65,12 @@ def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
         given |= {"spec": st.just({}), "version": st.just(2)} if kind is StudyExtended else {}
     if kind is Report:
         given["metrics"] = st.fixed_dictionaries({}, optional={"epoch": st.sampled_from([-1, 0, 1, 2, 3, 2.5, None])})
+    if kind in (*HELD, *MAY_BE_HELD):
+        given["lease"] = LEASES if kind in HELD else st.none() | LEASES
+    given |= {TrialLeased: {"holder": st.just("h"), "seconds": st.just(9.0)}}.get(kind, {})
+    given |= {TrialReturned: {"heard": st.none() | st.integers(0, 2)}, TrialSuggested: {"config": st.just({})}}.get(
+        kind, {}
+    )
     return st.builds(kind, uid=st.just("u"), **given)
 
 
@@ -82,10 +103,37 @@ def test_whatever_is_sent_what_is_taken_is_the_life_of_a_study(sent: list[Event]
         assert state in (StudyState.RUNNING, StudyState.PAUSED), "trials of a study that waits tell nothing"
         assert not ended[event.trial], "nor does a trial that has ended"
         ended[event.trial] += isinstance(event, TrialFinished | TrialFailed)
+        if isinstance(event, TrialLeased):
+            last.pop(event.trial, None)
         epoch = event.metrics.get("epoch") if isinstance(event, Report) else None
         if epoch is not None:
             assert epoch == int(epoch) >= 0 and epoch > last.get(event.trial, -1), "epochs go up"
             last[event.trial] = epoch
+
+
+OF_ONE = st.one_of([_event(kind) for kind in (*HELD, *MAY_BE_HELD, TrialStarted, StudyPaused, StudyResumed)])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(OF_ONE | st.just(GO), max_size=40))
+def test_only_who_holds_a_trial_is_heard_and_nobody_holds_it_twice(sent: list[Event]) -> None:
+    taken, _ = Ledger().take([GO, *sent])
+    holder: dict[str, str | None] = {}
+    heard: Counter[str] = Counter()
+    for event in taken:
+        if not isinstance(event, TrialEvent):
+            continue  # neither a pause nor another driver takes a trial from whoever trains it elsewhere
+        held = holder.get(event.trial)
+        if isinstance(event, TrialLeased):
+            assert held is None, "it is free before it is handed out"
+            holder[event.trial], heard[event.trial] = event.lease, 0
+            continue
+        assert getattr(event, "lease", None) == held, "what is told comes from its holder"
+        if isinstance(event, TrialReturned):
+            assert event.heard in (None, heard[event.trial]), "who was heard of meanwhile keeps it"
+        heard[event.trial] += 1
+        if isinstance(event, TrialReturned | TrialFinished | TrialFailed):
+            holder[event.trial] = None
 
 
 @settings(max_examples=100, deadline=None)
@@ -124,6 +172,18 @@ def reasons(*events: Event) -> list[str]:
         ([GO, TrialFinished(uid="f", trial="a"), report(1)], "report does not follow in trial a, which is finished"),
         ([GO, StudyFinished(uid="f"), report(1)], "the study is finished, its trials tell nothing"),
         ([StudyFinished(uid="f")], "study_finished does not follow in a study that is queued"),
+        ([GO, leased("l1"), leased("l2")], "trial_leased does not follow in trial a, which is running"),
+        ([GO, leased("l1"), report(1)], "trial a is trained elsewhere: report has to carry its lease"),
+        ([GO, alive("l1")], "lease l1 of trial a is over: the trial went back to be asked for again"),
+        ([GO, leased("l2"), alive("l1")], "lease l1 of trial a is over: another has it now"),
+        (
+            [GO, leased("l1"), TrialFinished(uid="f", trial="a", lease="l1"), alive("l1")],
+            "lease l1 of trial a is over: the trial is finished",
+        ),
+        (
+            [GO, leased("l1"), alive("l1"), TrialReturned(uid="r", trial="a", lease="l1", heard=0)],
+            "the holder of trial a was heard of in the meantime",
+        ),
     ],
 )
 def test_a_refusal_names_the_rule_and_the_value(events: list[Event], reason: str) -> None:
@@ -145,3 +205,22 @@ def test_a_driver_that_starts_again_tells_on_where_the_log_ends() -> None:
     before: list[Event] = [GO, TrialStarted(uid="s", trial="a"), report(1), report(2)]
     again: list[Event] = [StudyStarted(uid="again", job="s1-2"), TrialStarted(uid="s2", trial="a"), report(3)]
     assert reasons(*before, *again, TrialFinished(uid="f", trial="a")) == []
+
+
+def test_who_trains_elsewhere_goes_on_through_a_pause_and_another_driver() -> None:
+    through: list[Event] = [StudyPaused(uid="p"), StudyResumed(uid="r"), StudyStarted(uid="again", job="s1-2")]
+    assert reasons(GO, leased("l1"), alive("l1"), *through, alive("l1")) == []
+
+
+def test_the_end_of_a_study_ends_every_lease() -> None:
+    again = StudyExtended(uid="e", spec={}, version=2, trials=[])
+    ended: list[Event] = [GO, leased("l1"), StudyFinished(uid="f"), again, GO]
+    (reason,) = reasons(*ended, alive("l1"))
+    assert reason == "lease l1 of trial a is over: the trial went back to be asked for again"
+    assert reasons(*ended, leased("l2"), alive("l2")) == []
+
+
+def test_who_begins_anew_elsewhere_reports_from_the_first_epoch_on() -> None:
+    first = Report(uid="1", trial="a", metrics={"epoch": 1}, lease="l1")
+    again = Report(uid="2", trial="a", metrics={"epoch": 1}, lease="l2")
+    assert reasons(GO, leased("l1"), first, TrialReturned(uid="r", trial="a", lease="l1"), leased("l2"), again) == []

@@ -1,0 +1,88 @@
+"""Trials that are trained elsewhere: asked for here, reported like all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from service.contract.metrics import COMMON_METRICS
+from service.contract.study.expansion import PlannedTrial, Slot, resolve
+from service.contract.wire.asking import Ask, HandedTrial
+from service.contract.wire.errors import Conflict, Detail
+from service.contract.wire.events import Event, Report, TrialEvent, TrialStarted, TrialSuggested
+from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId
+from service.views.fold import StudyView
+from service.web.bodies import Body
+from service.web.openapi import Route, ref, refuses, takes
+from service.web.scopes import needs
+
+router = APIRouter(tags=["elsewhere"], route_class=Route)
+
+
+def _body(request: Request, parts: PartsOf) -> Body:
+    return Body(request, parts.settings.max_study_bytes)
+
+
+@router.post(
+    "/studies/{study_id}/ask",
+    openapi_extra={**takes({"application/json": ref(Ask)}), **needs("ingest")},
+    responses=refuses(Conflict),
+)
+async def ask_for_trial(
+    study_id: StudyId, body: Annotated[Body, Depends(_body)], parts: PartsOf, caller: CallerOf
+) -> HandedTrial:
+    """A trial of an arm with `run: elsewhere`, which its asker trains and reports with the lease. 409 when none is
+    free: its detail `free` says `later` where asking again may help, `never` where it does not."""
+    wish = await body.parsed(Ask)
+    return await run_in_threadpool(parts.leases.ask, study_id, wish, caller.name)
+
+
+def misplaced(parts: Parts, study_id: str, batch: Sequence[Event]) -> dict[str, Detail]:
+    """Events, by uid, that a trial does not take by where it is trained; each with its place in the event.
+
+    Where all are trained here nobody waits for whoever reads the view just now.
+    """
+    if not parts.views.arms_elsewhere(study_id) and not any(isinstance(event, TrialSuggested) for event in batch):
+        return {}
+    with parts.views.read(study_id) as view:
+        of_trials = [event for event in batch if isinstance(event, TrialEvent) and event.trial in view.all_trials]
+        refused = ((event.uid, _misplaced(event, view)) for event in of_trials)
+        return {uid: detail for uid, detail in refused if detail is not None}
+
+
+def _misplaced(event: TrialEvent, view: StudyView) -> Detail | None:
+    trial = view.all_trials[event.trial].planned
+    if trial.arm not in view.study.arms_elsewhere:
+        if isinstance(event, TrialSuggested):
+            return Detail(path="trial", message=f"arm {trial.arm!r} is not trained elsewhere: it needs no suggestions")
+        return None
+    if isinstance(event, TrialSuggested):
+        return _unfit(event, trial)
+    if isinstance(event, TrialStarted) or getattr(event, "lease", None) is None:
+        rule = f"trial {event.trial} is trained elsewhere: ask for it, and send the lease with whatever is told of it"
+        return Detail(path="lease", message=rule)
+    return _undeclared(event, trial) if isinstance(event, Report) else None
+
+
+def _unfit(event: TrialSuggested, trial: PlannedTrial | Slot) -> Detail | None:
+    if not isinstance(trial, Slot):
+        return Detail(path="trial", message=f"trial {trial.id} has its values by the plan, got {event.config!r}")
+    try:
+        resolve(trial, event.config)
+    except (ValidationError, ValueError) as error:
+        said = error.errors()[-1]["msg"] if isinstance(error, ValidationError) else str(error)
+        return Detail(path="config", message=f"{said}, got {event.config!r}"[:1000])
+    return None
+
+
+def _undeclared(event: Report, trial: PlannedTrial | Slot) -> Detail | None:
+    known = [*COMMON_METRICS, *trial.problem.metrics]
+    unknown = next((name for name in event.metrics if name not in known), None)
+    if unknown is None:
+        return None
+    rule = f"{unknown!r} is not declared by {trial.problem.name}, which reports {', '.join(trial.problem.metrics)}"
+    return Detail(path=f"metrics.{unknown}", message=rule)
