@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,10 +70,12 @@ class OwnCohort:
         self._losses = losses_of(problem, terms, folder)
         self._metrics = [metric.name for metric in spec.described.metrics]
         self._measure = metrics_of(problem, self._metrics, folder)
-        with users_own(folder, "data"):
+        with users_own(folder, problem.data):
             self.split = split_of(problem, seeds, validation_fraction, per_seed)
-        with users_own(folder, "model"):
-            self._passes = Passes(self.split, seeds, first.training.batch_size, folder)
+        with users_own(folder, problem.model):
+            self._passes = Passes(
+                self.split, seeds, first.training.batch_size, partial(users_own, folder, problem.data)
+            )
             self.model = Members(problem, seeds, self._passes.first_rows)
         choice = self._chosen()
         self.stacking, self.ratio, self._alone, self._stacked = choice.words, choice.ratio, choice.alone, choice.stacked
@@ -176,13 +179,13 @@ class OwnCohort:
                 self._go(stacked=False)
                 self.stacking = f"not stacked any more: {str(error).partition(chr(10))[0][:300]}"
                 log.info("%s", self.stacking)
-        with users_own(self._folder, "losses"):
+        with users_own(self._folder, self._own.losses):
             return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
 
     def _means(self, function: Function, name: PartName, part: Part) -> Tensor:
         """The means of what a function gives over a split: [K, …]."""
-        what = "losses" if function is self._losses else "measure"
-        with users_own(self._folder, what), torch.random.fork_rng(devices=()):
+        what, method = ("losses", self._own.losses) if function is self._losses else ("measure", self._own.measure)
+        with users_own(self._folder, method), torch.random.fork_rng(devices=()):
             return self._measuring(function, lambda: self._passes.measured(what, name, part))
 
     def _find_shared(self) -> None:
@@ -202,7 +205,7 @@ class OwnCohort:
 
     def _chosen(self) -> choosing.Choice:
         self.model.train(True)
-        with users_own(self._folder, "losses"), torch.random.fork_rng(devices=()):
+        with users_own(self._folder, self._own.losses), torch.random.fork_rng(devices=()):
             self._find_shared()
             return choosing.choose(self.model, self._losses, next(self._passes.epoch(1)))
 
@@ -210,7 +213,7 @@ class OwnCohort:
         """The learning rates of an epoch, where the problem has a schedule: the optimiser goes on with others."""
         if self._own.schedule is None:
             return
-        with users_own(self._folder, "schedule"):
+        with users_own(self._folder, self._own.schedule):
             factor = float(self._own.schedule(epoch, self._training.epochs))
         if not (math.isfinite(factor) and factor >= 0):
             raise at(

@@ -25,14 +25,19 @@ class CodeError(ParetoscopeError):
 
 
 @contextmanager
-def users_own(folder: Path, doing: str = "") -> Iterator[None]:
-    """Turns what the user's code raises into a CodeError that names its deepest line in their folder."""
+def users_own(folder: Path, method: Callable[..., Any] | None = None) -> Iterator[None]:
+    """Turns what the user's code raises into a CodeError that names its deepest line in their folder.
+
+    `method` is what of theirs is called: a broken rule that has no place of its own is told at its first line.
+    """
     try:
         yield
-    except CodeError:
-        raise
+    except CodeError as error:
+        if error.file or method is None:
+            raise
+        raise at(method, folder, error.words) from error
     except (Exception, SystemExit) as error:
-        raise explained(error, folder, doing) from error
+        raise explained(error, folder, getattr(method, "__name__", "")) from error
 
 
 def explained(error: BaseException, folder: Path, doing: str = "") -> CodeError:

@@ -32,7 +32,7 @@ class LoadedCode:
         kind = self._named(spec.name)
         if not (isinstance(kind, type) and issubclass(kind, Problem)):
             raise CodeError(f"{spec.name} is no Problem", self.entry)
-        with users_own(self.folder, spec.name):
+        with users_own(self.folder, kind):
             return kind(**spec.values())
 
     def script(self, spec: OwnProblem) -> Trainable:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 
 from workers.data.random_streams import Seeds
 from workers.own_code.data import OwnSplit, Part
-from workers.own_code.errors import users_own
 from workers.own_code.randomness import Noise, Request
 from workers.own_code.ways import Batch
 
 ROWS = 1000  # examples that are measured together, the same for every cohort
 TRAINING = "training"
+Reading = Callable[[], AbstractContextManager[None]]  # what stands around reading examples, which may be user code
 
 
 class Passes:
     """Batches of a cohort. What each kind of pass asks of random numbers is remembered from one to the next."""
 
-    def __init__(self, split: OwnSplit, seeds: Seeds, batch_size: int, folder: Path) -> None:
-        self._split, self._seeds, self._size, self._folder = split, seeds, batch_size, folder
+    def __init__(self, split: OwnSplit, seeds: Seeds, batch_size: int, reading: Reading) -> None:
+        self._split, self._seeds, self._size, self._reading = split, seeds, batch_size, reading
         self._draws = seeds.draw_of_member(len(seeds.distinct))  # [K]
         self._asked: dict[str, list[Request]] = {}
         self.is_random = True  # whether the losses of the training ask for random numbers, as far as is known
@@ -38,7 +38,7 @@ class Passes:
         order = seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
         noise = Noise(seeds, f"noise/{epoch}", count, self._asked.setdefault(TRAINING, []))
         for step, start in enumerate(range(0, count, self._size)):
-            with users_own(self._folder, "data"):
+            with self._reading():
                 columns = [seeds.spread(column) for column in train.drawn(order[:, start : start + self._size])]
             yield Batch(columns, train.single, noise, self._draws, step, start, self.is_random)
 
@@ -46,7 +46,7 @@ class Passes:
         """A split in order; `what` is measured on it."""
         noise = Noise(self._seeds, f"noise/{name}", len(part), self._asked.setdefault(what, []))
         for step, start in enumerate(range(0, len(part), ROWS)):
-            with users_own(self._folder, "data"):
+            with self._reading():
                 columns = part.block(slice(start, start + ROWS))
             yield Batch(columns, part.single, noise, self._draws, step, start)
 
