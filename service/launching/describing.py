@@ -81,7 +81,7 @@ class Describing:
         environment = {"PARETOSCOPE_URL": self._settings.own_url, **self._handover.environment(code_hash, job)}
         self._code.note(code_hash, asked)
         try:
-            jobs.submit(job, f"python -m workers.describe_code {code_hash}", environment)
+            jobs.submit(job, f"python -m workers.describe_code {code_hash}", environment, asked.requirements)
         except Conflict:  # of an earlier life of this home
             return self._code.reading(code_hash) or asked
         return asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
@@ -30,13 +30,21 @@ class RayJobs:
             transport=transport,
         )
 
-    def submit(self, submission_id: str, entrypoint: str, env: Mapping[str, str] | None = None) -> None:
-        """Start a job. A submission id is used once in the life of a cluster: Conflict when it is taken."""
-        body = {
-            "submission_id": submission_id,
-            "entrypoint": entrypoint,
-            "runtime_env": {"env_vars": dict(env)} if env else {},
-        }
+    def submit(
+        self,
+        submission_id: str,
+        entrypoint: str,
+        env: Mapping[str, str] | None = None,
+        packages: Sequence[str] = (),
+    ) -> None:
+        """Start a job. A submission id is used once in the life of a cluster: Conflict when it is taken.
+
+        Packages are installed by Ray into an environment of the job's own, on every node that runs a part of it.
+        """
+        environment: dict[str, object] = {"env_vars": dict(env)} if env else {}
+        if packages:
+            environment["uv"] = list(packages)
+        body = {"submission_id": submission_id, "entrypoint": entrypoint, "runtime_env": environment}
         answer = self._call("POST", "/api/jobs/", json=body)
         if answer.is_error and "already exists" in answer.text:
             raise Conflict(f"Ray at {self.url} already has a job {submission_id}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -140,7 +142,7 @@ def test_running_code_needs_the_scope_for_it(bench: Bench) -> None:
 def test_a_service_without_a_token_takes_no_code_unless_it_was_told_to() -> None:
     with short_home() as home:
         closed, opened = Bench(home / "a"), Bench(home / "b", allow_code=True)
-        asked = {"content": SOURCE, "headers": PYTHON, "params": {"entry": "mine.py"}}
+        asked: dict[str, Any] = {"content": SOURCE, "headers": PYTHON, "params": {"entry": "mine.py"}}
         assert closed.ask("POST", "/api/code", **asked).status_code == 403
         refused = closed.ask("POST", "/api/studies", json={**study_of(), "code": "0" * 64})
         assert refused.status_code == 403 and "--allow-code" in refused.json()["error"]["message"]
@@ -152,7 +154,7 @@ def test_a_service_without_a_token_takes_no_code_unless_it_was_told_to() -> None
 def test_code_that_is_too_large_is_not_taken() -> None:
     with short_home() as home:
         bench = Bench(home, allow_code=True, max_code_bytes=100)
-        asked = {"headers": PYTHON, "params": {"entry": "mine.py"}}
+        asked: dict[str, Any] = {"headers": PYTHON, "params": {"entry": "mine.py"}}
         assert bench.ask("POST", "/api/code", content=b"#" * 101, **asked).status_code == 413
         assert bench.ask("POST", "/api/code", content=b"#" * 100, **asked).status_code == 201
         bench.close()
@@ -160,3 +162,19 @@ def test_code_that_is_too_large_is_not_taken() -> None:
 
 def test_a_study_without_code_has_none_to_fetch(bench: Bench) -> None:
     assert bench.ask("GET", f"/api/studies/{bench.submit()}/code").status_code == 404
+
+
+def test_packages_that_it_asks_for_are_installed_where_it_is_read_and_where_it_runs(bench: Bench) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("main.py", SOURCE)
+        archive.writestr("requirements.txt", "timm==1.0\n")
+    headers = {"Content-Type": "application/zip", **bearer("owner")}
+    code = bench.ask("POST", "/api/code", content=buffer.getvalue(), headers=headers).json()["hash"]
+    bench.ask("POST", f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
+    assert submitted(bench, code).status_code == 201
+    bench.launcher.tick()
+    assert [job.packages for job in bench.cluster.submitted] == [["timm==1.0"]] * 2
+    study = bench.submit()
+    bench.launcher.tick()
+    assert bench.cluster.submitted[-1].job == study and bench.cluster.submitted[-1].packages == []
