@@ -2,7 +2,7 @@
 
 A page about studies has none at all. Other pages have formulas, rules and settings, whose numbers were not measured:
 of them only those count that look measured, which are decimals, numbers with a unit, spreads and proportions in words;
-settings stand in code.
+settings stand in code. There a command may vouch that measures without keeping a study, with the day on which it did.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ IN_WORDS |= {"hundred", "thousand"}
 NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and the next
 
 TESTED = re.compile(r"<!--tested:(.*?)-->")
+MEASURED = re.compile(r"<!--measured: make (\S+), (\d{4}-\d\d-\d\d)-->.*?<!--/-->", re.DOTALL)
 # What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
 UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies", "min", "minute", "hour", "kB", "MB"}
 UNITS = {unit.lower() for unit in UNITS}
@@ -80,7 +81,7 @@ def unmarked(text: str, first_line: int = 1) -> list[Unmarked]:
 
 def looking_measured(text: str, first_line: int = 1) -> list[Unmarked]:
     """The same of a page about something else: digits that look measured, and words such as `ten times slower`."""
-    words = _claims(text)
+    words = _claims(MEASURED.sub(_blank, text))
     return [
         Unmarked(first_line + words.count("\n", 0, match.start()), _said(match))
         for match in NUMBER.finditer(words)
@@ -91,6 +92,11 @@ def looking_measured(text: str, first_line: int = 1) -> list[Unmarked]:
 def vouching_tests(text: str) -> list[str]:
     """The tests that hold numbers of a text, as `path` or `path::test`."""
     return [name.strip() for name in TESTED.findall(text)]
+
+
+def measuring_commands(text: str) -> list[str]:
+    """The targets of the Makefile that measured numbers of a text."""
+    return [target for target, _ in MEASURED.findall(text)]
 
 
 def _claims(text: str) -> str:

@@ -11,7 +11,7 @@ from findings import speed
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
-from findings.unmarked import Unmarked, looking_measured, unmarked, vouching_tests
+from findings.unmarked import Unmarked, looking_measured, measuring_commands, unmarked, vouching_tests
 from service.contract.study.parsing import check_study
 from service.contract.wire.events import StudyState
 
@@ -66,6 +66,16 @@ def test_a_test_that_is_said_to_hold_a_number_is_there() -> None:
         path, _, function = name.partition("::")
         assert f"def {function}" in (ROOT / path).read_text(), name
     assert named
+
+
+def test_a_command_that_is_said_to_have_measured_is_there_and_vouches_for_no_page_about_studies() -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = [name for page in pages() for name in measuring_commands(page.read_text())]
+    assert named and set(named) <= set(targets)
+    said = "<!--measured: make faults, 2026-11-18-->it took 9.5 s<!--/-->, not 20.1 s"
+    assert [each.number for each in looking_measured(said)] == ["20.1"]
+    assert [each.number for each in unmarked(said)] == ["9.5", "20.1"]
+    assert [each.number for each in looking_measured(said.replace(", 2026-11-18", ""))] == ["9.5", "20.1"]
 
 
 def test_every_study_whose_rates_are_quoted_has_lights() -> None:

@@ -97,6 +97,8 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     failure = None
     if outcome.paused:
         log.info("its cohorts have saved their states and left")
+    elif reporter.ended.is_set():
+        log.info("the study was over before this driver was")
     elif failure := _all_failed(work, reporter.failed) or _nothing_trained(work, reporter, outcome):
         reporter.study_failed(job, failure)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pydantic import ValidationError
@@ -37,6 +38,8 @@ from service.contract.wire.events import (
 from service.store.protocol import Logged, Spec, StudyRow
 from service.views.trial import Lease, TrialView
 from service.views.view import Memo
+
+GOES_ON: Mapping[type[StudyEvent], str] = {StudyResumed: "resumed", StudyRetried: "retried", StudyExtended: "extended"}
 
 
 def _readable(row: StudyRow) -> tuple[Study, list[PlannedTrial | Slot]]:
@@ -116,7 +119,7 @@ class StudyView:
                 trial.state = TrialState.RUNNING if trial.state is TrialState.PLANNED else trial.state
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
-            self.why_again = event.kind.removeprefix("study_")
+            self.why_again = GOES_ON[type(event)]
             self._set_aside()
             self._plan_again(event, at)
         elif self.state.is_ended():

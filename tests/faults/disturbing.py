@@ -7,11 +7,12 @@ import random
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import NamedTuple
 
 from tests.faults.disk import Disk
+from tests.faults.paced import Pace
 from tests.faults.stack import PARTS, Stack, has_ended
 from tests.processes import until
 
@@ -74,9 +75,15 @@ def _together(faults: Sequence[Fault], draw: random.Random) -> list[list[Fault]]
 
 
 class Disturbing:
-    """One fault at a time on one study; the next comes when reports have gone on."""
+    """One fault at a time on one study; the next comes when reports have gone on.
 
-    def __init__(self, stack: Stack, disk: Disk, study: str, seed: int, tell: Callable[[str], None]) -> None:
+    With a pace trials train slowly from a fault until reports have gone on: the next is not missed.
+    """
+
+    def __init__(
+        self, stack: Stack, disk: Disk, study: str, seed: int, tell: Callable[[str], None], pace: Pace | None = None
+    ) -> None:
+        self._slow = pace.slow if pace else nullcontext[None]
         self._stack, self._disk, self._path = stack, disk, f"/api/studies/{study}"
         self._draw = random.Random(f"{seed}: which of several")
         self._tell, self._begin = tell, time.monotonic()
@@ -86,24 +93,29 @@ class Disturbing:
     def all(self, groups: Sequence[Sequence[Fault]]) -> None:
         for number, group in enumerate(groups, 1):
             self._gone_on(group[0].at)
-            progress, state = until(self._progress, "the service answers", PATIENCE_SECONDS)
-            if state != "running":
-                raise AssertionError(f"the study was {state} before fault {number} of {len(groups)}")
-            driver = self._stack.find("driver", self._draw)
-            victims = {fault.part: self._process(fault.part) for fault in group if fault.kind in ("kill", "stop")}
-            at, progress_then = time.monotonic(), progress
-            for fault in sorted(group, key=lambda fault: fault.seconds):  # what lasts comes last
-                self._do(fault, victims)
-            ended = time.monotonic()
-            if driver is not None and any(fault.ends_drivers() for fault in group):
-                until(partial(has_ended, driver), "its driver is gone", PATIENCE_SECONDS)
-                progress_then = self._known()
-            went_on = self._gone_on(progress_then)
-            took = f"reports went on after {time.monotonic() - ended:.0f} s" if went_on else "NO REPORTS"
+            with self._slow():
+                progress, state = until(self._progress, "the service answers", PATIENCE_SECONDS)
+                if state != "running":
+                    raise AssertionError(f"the study was {state} before fault {number} of {len(groups)}")
+                at = time.monotonic()
+                took = self._one(group, progress)
             words = " + ".join(map(str, group))
-            self._tell(f"{number:3d}  {at - self._begin:6.0f} s  {progress:4.0%}  {words:50s} {took}")
-            if not went_on:
+            said = "NO REPORTS" if took is None else f"reports went on after {took:.0f} s"
+            self._tell(f"{number:3d}  {at - self._begin:6.0f} s  {progress:4.0%}  {words:50s} {said}")
+            if took is None:
                 raise AssertionError(f"no report within {PATIENCE_SECONDS:.0f} s of: {words}")
+
+    def _one(self, group: Sequence[Fault], progress: float) -> float | None:
+        """After how many seconds reports went on; none if they did not."""
+        driver = self._stack.find("driver", self._draw)
+        victims = {fault.part: self._process(fault.part) for fault in group if fault.kind in ("kill", "stop")}
+        for fault in sorted(group, key=lambda fault: fault.seconds):  # what lasts comes last
+            self._do(fault, victims)
+        ended = time.monotonic()
+        if driver is not None and any(fault.ends_drivers() for fault in group):
+            until(partial(has_ended, driver), "its driver is gone", PATIENCE_SECONDS)
+            progress = self._known()
+        return time.monotonic() - ended if self._gone_on(progress) else None
 
     def _do(self, fault: Fault, victims: Mapping[str, int]) -> None:
         if fault.kind == "restart":

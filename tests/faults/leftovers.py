@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frontends.cli.local_ray import processes_of
+from service.store.states import States
 from workers.run_study import SCRATCH
 
 
@@ -16,8 +17,9 @@ def leftovers(home: Path, drivers: set[int]) -> Iterator[str]:
     yield from (f"process {pid}: {title}" for pid, title in _mentioning(str(home)))
     scratch = Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")
     yield from (str(path) for path in scratch if path.name.removeprefix(SCRATCH).split("-")[0] in map(str, drivers))
-    for folder in ("states", "drivers"):
-        yield from (str(path) for path in (home / folder).rglob("*") if path.is_file())
+    kept = {file.place for file in States(home / "states").files() if (head := file.head()) and head.is_final}
+    for folder in ("states", "drivers"):  # what a training is at its end stays, for more epochs
+        yield from (str(path) for path in (home / folder).rglob("*") if path.is_file() and path not in kept)
     yield from (str(path) for path in (home / "artifacts").rglob(".*"))
     sessions = [path for path in (home / "ray").glob("session_*") if not path.is_symlink()]
     yield from (f"an old session of Ray: {path}" for path in sorted(sessions)[:-1])

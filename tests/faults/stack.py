@@ -18,6 +18,7 @@ import httpx
 from frontends.cli.local_ray import Process
 from frontends.client import Client
 from tests.end_to_end.test_studies import processes_below
+from tests.faults.paced import Pace
 from tests.postgres import Server
 from tests.processes import BIN, UNHURRIED, environment, free_port, until
 
@@ -30,7 +31,9 @@ END_SECONDS = 60.0
 class Stack:
     """`database` is the server and the address of a database on it; without one the home has a SQLite file."""
 
-    def __init__(self, home: Path, save_seconds: float, database: tuple[Server, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, save_seconds: float, database: tuple[Server, str] | None = None, pace: Pace | None = None
+    ) -> None:
         home.mkdir(mode=0o700, exist_ok=True)
         self.home, self.save_seconds = home, save_seconds
         self._server: Server | None = database[0] if database else None
@@ -42,6 +45,7 @@ class Stack:
             "PARETOSCOPE_SAVE_SECONDS": str(save_seconds),
             "PARETOSCOPE_KEEP_FREE_BYTES": "0",
             **({"PARETOSCOPE_DATABASE_URL": url} if url else {}),
+            **(pace.settings if pace else {}),
         }
         self.ends: list[int] = []  # how `up` ended when nobody had asked it to
         self.drivers: set[int] = set()
@@ -134,9 +138,11 @@ def _is(title: str, part: str) -> bool:
 
 
 @contextlib.contextmanager
-def running(home: Path, save_seconds: float, database: tuple[Server, str] | None = None) -> Iterator[Stack]:
+def running(
+    home: Path, save_seconds: float, database: tuple[Server, str] | None = None, pace: Pace | None = None
+) -> Iterator[Stack]:
     """Ready at its beginning; ended in order, whatever happened."""
-    stack = Stack(home, save_seconds, database)
+    stack = Stack(home, save_seconds, database, pace)
     try:
         stack.ready()
         yield stack

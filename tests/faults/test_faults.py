@@ -9,10 +9,11 @@ from tests.faults.disturbed import study
 from tests.faults.disturbing import Disturbing, Fault, drawn
 from tests.faults.holding import Told, held, starts_again
 from tests.faults.leftovers import leftovers
+from tests.faults.paced import Pace
 from tests.faults.stack import PARTS, running
 from tests.faults.undisturbed import undisturbed
 
-SAVE_SECONDS, EPOCHS = 1.0, 60
+SAVE_SECONDS, EPOCHS = 1.0, 40
 SPEC = study(EPOCHS, grid=[0.01], searched=4, fraction=0.3)
 FAULTS = [
     [Fault("kill", "worker", at=0.1), Fault("kill", "service", at=0.1)],
@@ -26,9 +27,10 @@ FAULTS = [
 def test_a_disturbed_study_ends_as_if_nothing_had_happened() -> None:
     with small_disk() as disk:
         faults = FAULTS if disk.mounted else [FAULTS[0], [Fault("kill", "driver", at=0.3)], *FAULTS[2:]]
-        with running(disk.folder / "home", SAVE_SECONDS) as stack, stack.client() as client:
+        pace = Pace(disk.folder / "fault-under-way")
+        with running(disk.folder / "home", SAVE_SECONDS, pace=pace) as stack, stack.client() as client:
             handle = client.submit(SPEC)
-            Disturbing(stack, disk, handle.id, 0, print).all(faults)
+            Disturbing(stack, disk, handle.id, 0, print, pace).all(faults)
             handle.wait(timeout=600)
             told = Told.of(handle)
         assert stack.ends == [-9], "`up` ended when it was killed, and only then"

@@ -5,7 +5,9 @@ import { postJson, studyPath } from "../kit/api.js";
 import { h, setAttr, setText } from "../kit/dom.js";
 import { plural, setting } from "../kit/format.js";
 
-/** @typedef {{ path: string, also: string, input: HTMLInputElement, problem: HTMLElement, element: HTMLElement }} Row */
+/**
+ * @typedef {{ path: string, also: string, input: HTMLInputElement, problem: HTMLElement, element: HTMLElement }} Row
+ */
 
 const isPart = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 

@@ -38,7 +38,9 @@ function rows(metrics, objectives) {
   const is = (/** @type {PointAgainstFront} */ point) => (point.dominated ? "yes" : "no");
   const dominated = { label: "dominated by it", head: "dominated", text: is, brief: is };
   if (objectives.length !== 2) return [dominated];
-  const [first, second] = objectives.map(({ metric }) => metrics.get(metric) ?? { name: metric, label: metric, unit: "" });
+  const [first, second] = objectives.map(
+    ({ metric }) => metrics.get(metric) ?? { name: metric, label: metric, unit: "" },
+  );
   const gap = (/** @type {{ name: string, label: string, unit: string }} */ own, other) => ({
     label: `${metricLabel(own)} at the same ${other.label}`,
     head: `gap in ${metricLabel(own)}`,
@@ -78,7 +80,8 @@ function table(against, along, all) {
       all.map((row) => h("td", { class: "num", title: row.text(point) }, row.brief(point))),
     );
   const scrolled = { class: "scroll points", tabindex: "0", role: "region", "aria-label": "Points against the front" };
-  return h("div", scrolled, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, against.points.map(line))));
+  const body = h("tbody", {}, against.points.map(line));
+  return h("div", scrolled, h("table", {}, h("thead", {}, h("tr", {}, heads)), body));
 }
 
 /** @param {TrialAgainstFront | null} against @param {Map<string, Metric>} metrics @param {Objective[]} objectives */

@@ -138,6 +138,7 @@ def test_every_event_comes_back_as_it_was_written(store: Store, plain: dict[str,
         "trial_failed": {"trial": "t", "reason": "why"},
         "study_finished": {"reason": "r"},
         "study_failed": {"reason": "r"},
+        "study_interrupted": {"reason": "r"},
         "study_retried": {"trials": ["t"], "wait_seconds": 2.0},
         "study_extended": {"spec": plain, "version": 2, "trials": ["t"]},
     }

@@ -86,6 +86,7 @@ def test_the_time_left_is_reckoned_from_the_start_not_from_the_submission() -> N
     counts = TrialCounts(planned=2, running=1, finished=0, failed=0, stopped=0, collapsed=0)
     more: dict[str, Any] = {
         "reason": None,
+        "interrupted": None,
         "counts": counts,
         "eta_seconds": None,
         "arms": [],

@@ -74,7 +74,9 @@ class Tune:
             report = EpochReport(
                 epoch=1, metrics=dict.fromkeys(members_of(config), REACHED), failures={}, final=True
             ).model_dump_json()
-            recorder.on_trial_result(1, [], SimpleNamespace(config=config, trial_id=name), {REPORT: report})
+            deaths = SimpleNamespace(num_failures=0)
+            trial = SimpleNamespace(config=config, trial_id=name, run_metadata=deaths)
+            recorder.on_trial_result(1, [], trial, {REPORT: report})
             searcher.on_trial_complete(name)
             self.cohorts += 1
 

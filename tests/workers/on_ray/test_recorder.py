@@ -216,9 +216,8 @@ def test_a_process_that_starts_again_on_another_node_names_that_node(told: Told)
 
 def test_a_member_that_had_failed_and_is_trained_elsewhere_is_not_told_of_here(told: Told) -> None:
     """It was retried: its cohort still has its row, and reports from before its failure."""
-    trial: Any = SimpleNamespace(
-        config={MEMBERS: '{"a": {}, "b": {}}', GONE: '["b"]'}, trial_id="tune-1", last_result={}
-    )
+    trial = cohort()
+    trial.config = {MEMBERS: '{"a": {}, "b": {}}', GONE: '["b"]'}
     told.recorder.on_trial_start(1, [], trial)
     old = EpochReport(epoch=1, metrics={"a": {}, "b": {}}, failures={"b": "long ago"}, final=False)
     for said in (old, report(2, final=True, a={})):

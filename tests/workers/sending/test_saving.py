@@ -41,7 +41,7 @@ class Service:
             return Answer(204)
         if "/cohorts/" in request.path:
             return Answer(200, self.kept[-1]) if self.kept else Answer(404)
-        return Answer(200, json.dumps({"state": self.state}))
+        return Answer(200, json.dumps({"state": self.state, "leave": self.state == "paused"}))
 
 
 class Clock:
@@ -56,8 +56,10 @@ class Clock:
 def saved_with(service: Service, clock: Callable[[], float]) -> Iterator[Saving]:
     with service.stand_in.serving() as running, StudyClient(running.url, None, "s1") as client:
         saving = Saving(client, MEMBERS, EVERY, clock)
-        yield saving
-        saving.close()
+        try:
+            yield saving
+        finally:
+            saving.close()
 
 
 @pytest.fixture(autouse=True)
