@@ -28,7 +28,7 @@ from workers.own_code.functions import Function, losses_of, metrics_of
 from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
 from workers.own_code.passes import Passes
-from workers.own_code.sharing import reach_of
+from workers.own_code.sharing import check_slots, reach_of
 from workers.own_code.step import fits, step
 from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
@@ -198,10 +198,13 @@ class OwnCohort:
         batch.begin(0)
         with batch.answering(0):
             reach = reach_of(self._own, self.problem.terms, model, self._losses, rows, self._folder)
+        batch.begin(0)
+        with batch.answering(0):
+            check_slots(self.model.slots, self._losses, model, rows, reach, self._folder)
         self._passes.settle()
         for name, tensor in model.named_buffers():
             tensor.data.copy_(before[name])
-        self.model.divide(*reach)
+        self.model.divide(reach.shared, reach.only)
 
     def _chosen(self) -> choosing.Choice:
         self.model.train(True)

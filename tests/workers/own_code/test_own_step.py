@@ -109,3 +109,12 @@ def test_what_is_no_parameter_is_refused(tmp_path: Path, said: str) -> None:
 def test_terms_that_share_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CodeError, match=r"mine\.py:18: the terms first, second share no parameter"):
         shared_of(tmp_path, QUADRATIC.replace("model.x + 1", "model.b + 1"))
+
+
+def test_a_parameter_that_is_kept_twice_is_refused_rather_than_never_trained(tmp_path: Path) -> None:
+    twice = "(nn.Parameter(torch.randn(2)) for _ in range(3))\n        self.all = [self.x]"
+    text = QUADRATIC.replace("(nn.Parameter(torch.randn(2)) for _ in range(3))", twice).replace(
+        "model.x", "model.all[0]"
+    )
+    with pytest.raises(CodeError, match=r"mine\.py:6: the model keeps its parameter x in a second place"):
+        shared_of(tmp_path, text)
