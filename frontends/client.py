@@ -110,7 +110,7 @@ class Client(Connection):
         end = time.monotonic() + seconds
         while answer["state"] == "waiting":
             if time.monotonic() > end:
-                raise ClientError(f"code: nobody has read {path} in {seconds:.0f} s; is Ray there?", 503)
+                raise ClientError(f"code: nobody has read {path} in {round(seconds)} s; is Ray there?", 503)
             time.sleep(READ_AGAIN_SECONDS)
             answer = self.request("GET", f"/api/code/{answer['hash']}")
         if answer["state"] == "refused":

@@ -26,7 +26,7 @@ def new(name: Name, as_json: AsJson = False) -> None:
     """Write NAME.py, a problem of your own that trains, and NAME.yaml, a study of it."""
     if not name.isidentifier():
         raise ClientError(f"the name must be one that Python can import, such as my_task, got {name!r}", 422)
-    words = {"module": name, "problem": "".join(part.capitalize() for part in name.split("_"))}
+    words = {"module": name, "problem": name.title().replace("_", "")}
     files = [Path(f"{name}.py"), Path(f"{name}.yaml")]
     for file in files:
         if file.exists():

@@ -24,6 +24,8 @@ def with_code(body: Body) -> Body:
     own: Body = {"model": OWN, **body, "code": code, "data": _data(body.get("data", {}))}
     if isinstance(arms, list):
         own["arms"] = [_arm(arm, code) if isinstance(arm, dict) else arm for arm in arms]
+    if isinstance(body.get("problem"), dict):
+        own["problem"] = _problem(body["problem"], code)
     if isinstance(objectives, list):
         rows = {str(name): name for each in code.problems for name in own_metrics(each)}
         own["objectives"] = [_objective(each, rows) if isinstance(each, dict) else each for each in objectives]
@@ -49,13 +51,18 @@ def _arm(arm: Body, code: Code) -> Body:
         problem = {"name": code.problems[0].name}
     if not isinstance(problem, dict):
         return arm
-    name = problem.get("name")
-    described = code.named(name) if isinstance(name, str) else None
-    known: Described | list[str] = described or [each.name for each in code.problems]
-    own = {**arm, "problem": {**problem, DESCRIBED: known}}
-    if described is not None and described.kind == "script":  # it weighs nothing, or by itself
+    own = {**arm, "problem": _problem(problem, code)}
+    described = own["problem"][DESCRIBED]
+    if isinstance(described, Described) and described.kind == "script":  # it weighs nothing, or by itself
         own.setdefault("weighting", {"name": "uniform"})
     return own
+
+
+def _problem(written: Body, code: Code) -> Body:
+    """With its description, or the names that there are."""
+    name = written.get("name")
+    described = code.named(name) if isinstance(name, str) else None
+    return {**written, DESCRIBED: described or [each.name for each in code.problems]}
 
 
 def _objective(objective: Body, rows: Mapping[str, Named | str]) -> Body:

@@ -24,7 +24,8 @@ def test_new_writes_a_problem_and_its_study(tmp_path: Path) -> None:
     source = (tmp_path / "my_task.py").read_text()
     assert study["code"] == "my_task.py" and study["problem"]["name"] == "MyTask" and "class MyTask(Problem)" in source
     compile(source, "my_task.py", "exec")
-    assert len(source.splitlines()) <= 45 and own_code.named_in((tmp_path / "my_task.yaml").read_text()) == "my_task.py"
+    assert own_code.named_in((tmp_path / "my_task.yaml").read_text()) == "my_task.py"
+    assert {**own_code.study_in(tmp_path / "my_task.py"), "code": "my_task.py"} == study
 
 
 def test_new_overwrites_nothing(tmp_path: Path) -> None:

@@ -214,6 +214,8 @@ def test_what_is_no_json_says_what_it_is() -> None:
         f"{study}/cohorts/{{key}}/state": {"application/octet-stream"},
         f"{study}/trials/{{trial_id}}/artifacts/{{name}}": {"application/octet-stream", "application/json"},
         f"{study}/trials/{{trial_id}}/checkpoint": {"application/octet-stream"},
+        f"{study}/code": {"application/zip"},
+        "GET /api/code/{code_hash}/content": {"application/zip"},
     }
 
 
@@ -224,8 +226,11 @@ def test_every_body_is_documented() -> None:
         if "requestBody" in operation
     }
     study = {"application/json": {"$ref": "#/components/schemas/Study"}, "application/yaml": {"type": "string"}}
-    file = {"application/octet-stream": {"type": "string", "format": "binary"}}
+    binary = {"type": "string", "format": "binary"}
+    file = {"application/octet-stream": binary}
     assert bodies == {
+        "POST /api/code": {"application/zip": binary, "text/x-python": binary},
+        "POST /api/code/{code_hash}/description": {"application/json": {"$ref": "#/components/schemas/CodeReading"}},
         "POST /api/studies": study,
         "POST /api/studies/check": study,
         "POST /api/studies/{study_id}/extend": {"application/json": {"$ref": "#/components/schemas/Extension"}},

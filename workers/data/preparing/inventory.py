@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from service.contract.methods.data import Data
+from service.contract.methods.data import Data, OwnData
 from service.contract.study.strict import Strict
 from service.contract.wire.errors import InvalidInput, NotFound, Unavailable
 from workers.data import module_of
@@ -30,9 +30,9 @@ class Entry(NamedTuple):
 
 
 def kinds() -> dict[str, type[Strict]]:
-    """The data sets of the contract by name."""
+    """The data sets of the contract by name, but for what a study's own code gives."""
     union, _ = get_args(Data)
-    return {kind.model_fields["name"].default: kind for kind in get_args(union)}
+    return {kind.model_fields["name"].default: kind for kind in get_args(union) if kind is not OwnData}
 
 
 def entries(folder: Path) -> list[Entry]:
