@@ -23,7 +23,7 @@ from tests.processes import Running, environment, free_port, short_home, until
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("paretoscope", "service", "workers", "frontends")
-READ = {".py", ".typed", ".html", ".js", ".css", ".svg", ".bib"}
+READ = {".py", ".typed", ".html", ".js", ".css", ".svg", ".bib", ".txt"}
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 DEMO_SECONDS = 270
 
@@ -167,6 +167,24 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
     counts = ended["study"]["counts"]
     assert ended["study"]["state"] == "finished" and counts["finished"] == counts["planned"] > 30
     assert ended["comparison"]["verdict"]
+
+
+def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: Path) -> None:
+    """In an empty folder, with the wheel: a front and a verdict of a problem that nobody here trained."""
+    (tutorial,) = re.findall(r"## Your own problem.*?```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    lines = tutorial.strip().splitlines()
+    assert [line.split()[:2] for line in lines] == [["paretoscope", "new"], ["paretoscope", "run"]]
+    script = " && ".join(f"{installed}/bin/{line}" for line in lines) + " --json"
+    with short_home() as elsewhere:
+        variables = environment(PARETOSCOPE_HOME=str(elsewhere / "home"))
+        answer = subprocess.run(
+            ["sh", "-c", script], cwd=elsewhere, env=variables, capture_output=True, text=True, timeout=270, check=False
+        )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    ended = json.loads(answer.stdout.splitlines()[-1])
+    assert ended["study"]["counts"]["finished"] == ended["study"]["counts"]["planned"] == 21
+    assert {arm["name"] for arm in ended["comparison"]["arms"]} == {"by hand", "UPGrad", "MGDA"}
+    assert "by hand" in ended["comparison"]["verdict"]
 
 
 def test_its_command_line_lists_the_presets_of_its_service(service: Running, installed: Path) -> None:

@@ -1,0 +1,129 @@
+"""Code of one's own on a real Ray: a problem in a folder, a script with a search, a shell command, and their faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontends.client import Client, ClientError
+from tests.processes import Running
+
+pytestmark = pytest.mark.timeout(240)
+
+NETS = """
+from torch import nn
+
+
+def net(width):
+    body = nn.Sequential(nn.Linear(6, width), nn.ReLU(), nn.Dropout(0.1), nn.Linear(width, 1))
+    return nn.ModuleDict({"body": body, "a": nn.Linear(1, 1), "b": nn.Linear(1, 1)})
+"""
+MAIN = """
+import torch
+from nets import net
+
+from paretoscope import Problem, trainable
+
+
+class Both(Problem):
+    \"\"\"Two sums of six numbers through one number.\"\"\"
+
+    terms = ("a", "b")
+    metrics = {"error-a": "minimize", "error-b": "minimize"}
+    width: int = 8
+
+    def data(self, seed):
+        x = torch.randn(600, 6, generator=torch.Generator().manual_seed(seed))
+        part = lambda rows: (rows, rows[:, :3].sum(1, keepdim=True), rows[:, 3:].sum(1, keepdim=True))
+        return {"train": part(x[:400]), "test": part(x[400:])}
+
+    def model(self):
+        return net(self.width)
+
+    def losses(self, model, batch):
+        x, a, b = batch
+        z = model["body"](x)
+        return {"a": (model["a"](z) - a).square().mean(), "b": (model["b"](z) - b).square().mean()}
+
+    def measure(self, model, batch):
+        x, a, b = batch
+        z = model["body"](x)
+        return {"error-a": (model["a"](z) - a).abs().mean(), "error-b": (model["b"](z) - b).abs().mean()}
+
+
+@trainable(metrics={"gain": "maximize", "cost": "minimize"})
+def shell(trial, x: float = 0.5):
+    import subprocess
+
+    said = subprocess.run(["sh", "-c", f"echo $(({round(100 * x)} * {round(100 * x)}))"], capture_output=True, check=True)
+    trial.report(gain=x + 0.001 * trial.seed, cost=float(said.stdout) / 10000)
+"""
+
+
+@pytest.fixture
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url, cluster.token) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "nets.py").write_text(NETS)
+    return tmp_path
+
+
+def study_of(folder: Path, *arms: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    return {"name": "own", "code": str(folder), "seeds": [0, 1, 2], "arms": list(arms), **changed}
+
+
+def test_a_problem_is_trained_by_every_kind_of_weighting_and_judged(client: Client, folder: Path) -> None:
+    grid = {"name": "fixed", "beta": {"grid": [0.02, 1.0, 50.0]}}
+    arms = [
+        {"name": "by hand", "problem": {"name": "Both", "width": 8}, "weighting": grid},
+        {"name": "MGDA", "problem": {"name": "Both"}, "weighting": {"name": "mgda"}},
+        {"name": "DWA", "problem": {"name": "Both"}, "weighting": {"name": "dwa"}},
+    ]
+    spec = study_of(folder, *arms, training={"epochs": 12, "batch_size": 64, "learning_rate": 0.01})
+    study = client.submit(spec).wait(timeout=200)
+    state = study.read()
+    assert state["counts"]["finished"] == 15, state["reason"]
+    assert state["spec"]["code"]["problems"][0]["doc"] == "Two sums of six numbers through one number."
+    by_beta: dict[float, list[float]] = {}
+    for trial in study.trials(arm="by hand"):
+        metrics = trial["metrics"]
+        assert metrics["weight_b"] == pytest.approx(trial["config"]["weighting.beta"])
+        assert {"loss_a", "test_loss_b", "validation_error-a"} <= metrics.keys()
+        by_beta.setdefault(trial["config"]["weighting.beta"], []).append(metrics["error-a"] - metrics["error-b"])
+    assert max(by_beta[0.02]) < 0 < min(by_beta[50.0]), "a weight on b costs a"
+    comparison = study.comparison()
+    assert comparison["baseline"] == "by hand" and "front" in comparison["verdict"]
+    assert all(arm["hypervolume"]["mean"] is not None for arm in comparison["arms"])
+
+
+def test_a_script_with_a_search_and_a_shell_draws_a_front(client: Client, folder: Path) -> None:
+    searched = {"name": "shell", "x": {"range": {"from": 0.0, "to": 1.0}}}
+    arm = {"name": "search", "problem": searched, "search": {"name": "optuna", "sampler": "random", "trials": 9}}
+    study = client.submit(study_of(folder, arm)).wait(timeout=200)
+    assert study.read()["counts"]["finished"] == 9
+    for trial in study.trials():
+        x = trial["config"]["problem.x"]
+        assert trial["metrics"]["cost"] == pytest.approx(x * x, abs=0.011)
+        assert trial["metrics"]["gain"] == pytest.approx(x + 0.001 * trial["seed"])
+    assert len(study.front()["points"]) >= 3
+
+
+def test_a_fault_is_told_by_the_users_own_line(client: Client, folder: Path) -> None:
+    (folder / "nets.py").write_text("import not_there\n")
+    with pytest.raises(ClientError, match=r"^nets.py, line 1: ModuleNotFoundError: No module named 'not_there'"):
+        client.submit(study_of(folder))
+    (folder / "nets.py").write_text(NETS.replace('"body": body', '"bodi": body'))
+    arm = {"name": "a", "problem": {"name": "Both"}, "weighting": {"name": "uniform"}}
+    study = client.submit(study_of(folder, arm, training={"epochs": 1}, seeds=[0]))
+    with pytest.raises(ClientError):
+        study.wait(timeout=120)
+    line = MAIN.splitlines().index('        z = model["body"](x)') + 1
+    assert f"main.py:{line}: KeyError: 'body'" in study.read()["reason"]
