@@ -61,7 +61,7 @@ SPEC = described("Vib", ("pred", "info"), acc="maximize")
 
 @pytest.mark.parametrize("weighting", [Fixed(beta=0.01), Mgb()])
 def test_the_same_losses_weights_and_angles(tmp_path: Path, weighting: Any) -> None:
-    how = {"epochs": 3, "batch_size": 128, "learning_rate": 3e-3}
+    how: dict[str, Any] = {"epochs": 3, "batch_size": 128, "learning_rate": 3e-3}
     watched = Evaluation(gradients=True)
     own = [trial(f"t{seed}", weighting, seed, of=SPEC, **how) for seed in (0, 4)]
     ours = [
