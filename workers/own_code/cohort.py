@@ -85,8 +85,8 @@ class OwnCohort:
             terms, first.model.latent, device, tuple(t.seed for t in trials), steps, epochs=first.training.epochs
         )
         self.weighting = weightings.build([t.weighting for t in trials], setting)
-        if self.weighting.needs_halves:
-            raise ValueError("gradients of half a batch (gram: halves) are not there for a problem of one's own")
+        if self.weighting.middle() is not None:
+            raise ValueError(f"weighting {first.weighting.name} tells the model its place, which a user's model is not")
         self._gram_is_whole = fits(self.model, len(terms))
         self._rates, self._l1, self._l2 = (
             torch.tensor(values, device=device)

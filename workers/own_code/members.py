@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -88,6 +89,16 @@ class Members:
     def named(self) -> dict[str, Tensor]:
         """Of all members [K, …], by the names of the module's `state_dict`."""
         return {name: tensor for name, tensor in (self.trained | self.buffers).items() if name in self._kept}
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Buffers are afterwards what they were: a pass that only looks must not count for statistics."""
+        before = {name: tensor.clone() for name, tensor in self.buffers.items()}
+        try:
+            yield
+        finally:
+            for name, tensor in before.items():
+                self.buffers[name].data.copy_(tensor)
 
     def train(self, on: bool) -> None:
         self.model.train(on)

@@ -38,17 +38,19 @@ class Passes:
         order = seeds.draw(f"order/{epoch}", lambda g: torch.randperm(count, generator=g))  # [S, N]
         noise = Noise(seeds, f"noise/{epoch}", count, self._asked.setdefault(TRAINING, []))
         for step, start in enumerate(range(0, count, self._size)):
+            places = slice(start, min(start + self._size, count))
             with self._reading():
-                columns = [seeds.spread(column) for column in train.drawn(order[:, start : start + self._size])]
-            yield Batch(columns, train.single, noise, self._draws, step, start, self.is_random)
+                columns = [seeds.spread(column) for column in train.drawn(order[:, places])]
+            yield Batch(columns, train.single, noise, self._draws, step, places, self.is_random)
 
     def measured(self, what: str, name: str, part: Part) -> Iterator[Batch]:
         """A split in order; `what` is measured on it."""
         noise = Noise(self._seeds, f"noise/{name}", len(part), self._asked.setdefault(what, []))
         for step, start in enumerate(range(0, len(part), ROWS)):
+            places = slice(start, min(start + ROWS, len(part)))
             with self._reading():
-                columns = part.block(slice(start, start + ROWS))
-            yield Batch(columns, part.single, noise, self._draws, step, start)
+                columns = part.block(places)
+            yield Batch(columns, part.single, noise, self._draws, step, places)
 
     def first_rows(self, draw: int) -> Any:
         """Some training examples of one of the distinct seeds, as the user's functions take them."""

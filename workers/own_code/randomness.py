@@ -46,14 +46,15 @@ class Noise:
         self._seeds, self._stream, self._count, self.asked = seeds, stream, count, asked
         self._of_pass: dict[tuple[int, Request], Tensor] = {}  # [S, N, …]
         self._of_step: dict[tuple[int, Request], Tensor] = {}  # [S, …]
-        self._step, self._start, self._rows, self._place = 0, 0, 0, 0
+        self._step, self._rows, self._place = 0, 0, 0
+        self._places = slice(0)
         self._ready = False
 
-    def move(self, step: int, start: int, rows: int) -> None:
-        """To the batch of so many rows from `start` on."""
+    def move(self, step: int, places: slice) -> None:
+        """To the batch of the examples at these places of the pass."""
         if step != self._step:
             self._of_step.clear()
-        self._step, self._start, self._rows = step, start, rows
+        self._step, self._places, self._rows = step, places, len(range(self._count)[places])
 
     def begin(self, draw: int | None = None) -> None:
         """A run of the function for one of the seeds, which may ask for anything; or for all, by what was asked."""
@@ -78,7 +79,7 @@ class Noise:
         if not self._ready:
             self.asked[j : j + 1] = [request]
         drawn = self._drawn(j, request)
-        return drawn[:, self._start : self._start + self._rows] if by_row else drawn
+        return drawn[:, self._places] if by_row else drawn
 
     def _drawn(self, j: int, request: Request) -> Tensor:
         known = self._of_pass if request.by_row else self._of_step

@@ -39,9 +39,12 @@ def step(
         return Step(seen, w, *_updates(way, members, w))
     if fits(members, n, held) or weighting.own_gram:
         g, own = _term_gradients(way, members, n)
-        gram = torch.bmm(g, g.mT)
-        w = weighting(seen, (weighting.gram(g) if weighting.own_gram else gram) if weighting.needs_gram else None)
-        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, gram)
+        gram = plain = torch.bmm(g, g.mT)
+        if weighting.own_gram:
+            half = [_half_gradients(way, members, losses, batch, n)] if weighting.needs_halves else []
+            gram = weighting.gram(g, *half)
+        w = weighting(seen, gram if weighting.needs_gram else None)
+        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, plain)
     gram = _gram_by_leaves(way, members, n, held)
     w = weighting(seen, gram if weighting.needs_gram else None)
     return Step(seen, w, *_updates(way, members, w), gram)
@@ -79,6 +82,14 @@ def _term_gradients(way: Way, members: Members, n: int) -> tuple[Tensor, Tensor]
         if members.own.leaves:
             own += _flat(slopes[cut:], members.own)
     return torch.stack(each, dim=1), own
+
+
+def _half_gradients(way: Way, members: Members, losses: Function, batch: Batch, n: int) -> Tensor:
+    """The part of g that every second example gives [K, n, P], where a term is a mean over examples."""
+    half = batch.half()
+    with members.unchanged():
+        way.run(losses, half)
+    return _term_gradients(way, members, n)[0] * (half.rows / batch.rows)
 
 
 def _gram_by_leaves(way: Way, members: Members, n: int, held: int) -> Tensor:

@@ -10,7 +10,7 @@ import pytest
 from service.contract.methods.data import Digits, OwnData
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck
-from service.contract.methods.weightings import Fixed, Mgb
+from service.contract.methods.weightings import Arml, Fixed, Mgb
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation, Training
 from tests.workers.own_code.parts import CPU, described, reports, trial, written
@@ -59,7 +59,7 @@ class Vib(Problem):
 SPEC = described("Vib", ("pred", "info"), acc="maximize")
 
 
-@pytest.mark.parametrize("weighting", [Fixed(beta=0.01), Mgb()])
+@pytest.mark.parametrize("weighting", [Fixed(beta=0.01), Mgb(), Arml(gram="halves", normalize="none")])
 def test_the_same_losses_weights_and_angles(tmp_path: Path, weighting: Any) -> None:
     how: dict[str, Any] = {"epochs": 3, "batch_size": 128, "learning_rate": 3e-3}
     watched = Evaluation(gradients=True)

@@ -19,7 +19,7 @@ ROWS = 4
 
 def noise(seeds: tuple[int, ...] = (0, 1), count: int = 12) -> Noise:
     own = Noise(Seeds(seeds, CPU), "noise/1", count, [])
-    own.move(1, ROWS, ROWS)
+    own.move(1, slice(ROWS, 2 * ROWS))
     return own
 
 
@@ -98,7 +98,7 @@ def test_noise_that_is_large_is_drawn_step_by_step() -> None:
     asked.begin(0)
     with Answered(asked, 0):
         first = torch.randn_like(X)
-    asked.move(2, 0, ROWS)
+    asked.move(2, slice(ROWS))
     asked.begin(0)
     with Answered(asked, 0):
         assert not torch.equal(first, torch.randn_like(X))
