@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from types import FrameType
@@ -32,10 +33,11 @@ from workers.own_code.unpacking import FOLDER
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
 from workers.planning.rounds import Round
-from workers.planning.work import Outcome, Work
+from workers.planning.work import Outcome, Work, together
 from workers.sending.credentials import own_token
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
+from workers.waiting import Waiting
 
 log = logging.getLogger("workers.run_study")
 
@@ -84,7 +86,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     try:
         work = fetch(client)
         reporter.rounds = work.rounds
-        outcome = _train(study_id, work, reporter)
+        outcome = _train_everywhere(study_id, work, client, reporter)
     except (Unavailable, NotFound, OtherVersion, ConnectionError) as error:
         log.error("%s", error if isinstance(error, OtherVersion) else f"the service or Ray was lost: {error}")
         reporter.close(1.0)
@@ -139,6 +141,24 @@ def sweep_scratch() -> None:
         process = folder.name.split("-")[2]
         if process.isdecimal() and not Path(f"/proc/{process}").exists() and folder.stat().st_uid == os.getuid():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _train_everywhere(study_id: str, work: Work, client: StudyClient, reporter: Reporter) -> Outcome:
+    """On Ray what is trained here, while others train what is not; Ray is not needed where nothing is trained here."""
+    here, there = work.part(elsewhere=False), work.part(elsewhere=True)
+    if not there.trials:
+        return _train(study_id, here, reporter)
+    waiting = Waiting(there, client, reporter)
+    if not here.trials:
+        return waiting.run()
+    with ThreadPoolExecutor(1, "elsewhere") as beside:
+        elsewhere = beside.submit(waiting.run)
+        try:
+            outcome = _train(study_id, here, reporter)
+        except BaseException:
+            waiting.stop.set()
+            raise
+    return together(work.study, outcome, elsewhere.result())
 
 
 def _train(study_id: str, work: Work, reporter: Reporter) -> Outcome:

@@ -12,7 +12,8 @@ from service.views.fold import StudyView
 
 def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
     """In words: how many trials under way go on, and after which epoch; how many start over, how many had not begun."""
-    left = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.state.is_over()}
+    open_ = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.state.is_over()}
+    left = {trial_id: trial for trial_id, trial in open_.items() if trial.lease is None}
     saved = {trial: state.epoch for state in states for trial in state.living if trial in left}
     rest = [trial for trial_id, trial in left.items() if trial_id not in saved]
     over = sum(trial.started_at is not None for trial in rest)
@@ -29,4 +30,6 @@ def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
         parts.append(f"{plural(anew, 'trial')} {starts} anew, as {their} training depends on the number of epochs")
     if new := len(left) - len(saved) - over - anew:
         parts.append(f"{plural(new, 'trial')} had not begun")
+    if held := len(open_) - len(left):
+        parts.append(f"{plural(held, 'trial')} {'is' if held == 1 else 'are'} trained elsewhere")
     return ", ".join(parts) or "no trial is left to train"

@@ -29,9 +29,11 @@ def _body(request: Request, parts: PartsOf) -> Body:
 
 @router.get("/studies/{study_id}/state")
 def read_state(study_id: StudyId, parts: PartsOf) -> StateAnswer:
-    """The state alone, which costs next to nothing: trial processes ask for it to hear of a pause."""
-    state = parts.store.study(study_id).state
-    return StateAnswer(state=state, leave=state is StudyState.PAUSED or parts.launcher.leaving.is_set())
+    """The state alone, which costs next to nothing: trial processes ask for it to hear of a pause, drivers also to hear
+    whether trials elsewhere have told anything."""
+    state, last = parts.store.study(study_id).state, parts.store.last_seqs([study_id]).get(study_id, 0)
+    leave = state is StudyState.PAUSED or parts.launcher.leaving.is_set()
+    return StateAnswer(state=state, leave=leave, last_seq=last)
 
 
 @router.get("/studies/{study_id}/cohorts")

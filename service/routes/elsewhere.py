@@ -38,7 +38,8 @@ async def ask_for_trial(
     """A trial of an arm with `run: elsewhere`, which its asker trains and reports with the lease. 409 when none is
     free: its detail `free` says `later` where asking again may help, `never` where it does not."""
     wish = await body.parsed(Ask)
-    return await run_in_threadpool(parts.leases.ask, study_id, wish, caller.name)
+    asker = caller.token.name if caller.token else caller.name
+    return await run_in_threadpool(parts.leases.ask, study_id, wish, asker)
 
 
 def misplaced(parts: Parts, study_id: str, batch: Sequence[Event]) -> dict[str, Detail]:

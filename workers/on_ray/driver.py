@@ -23,7 +23,7 @@ from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import train_cohort
 from workers.planning.plan import Plan
 from workers.planning.supply import Supply, searches_of
-from workers.planning.work import Outcome, Work
+from workers.planning.work import Outcome, Work, out_of_time
 from workers.sending.reporter import Reporter
 
 log = logging.getLogger(__name__)
@@ -117,8 +117,7 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     ).fit()
     left = len(recorder.open)
     if until.out_of_time and left:
-        seconds, total = setting(study.limits.seconds), len(expand(study))
-        return Outcome(f"time limit of {seconds} s reached, {left} of {total} trials not trained")
+        return out_of_time(study, left)
     return Outcome(paused=bool(left) and (recorder.paused or reporter.paused.is_set()))
 
 

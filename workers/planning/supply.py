@@ -23,12 +23,13 @@ class Search(Protocol):
     def tell(self, trial: str, objectives: list[float] | None) -> None: ...
 
 
-def searches_of(study: Study, past: Mapping[str, Past]) -> list[Search]:
-    """One search per arm and seed. Optuna is imported only for them."""
+def searches_of(study: Study, past: Mapping[str, Past], elsewhere: bool = False) -> list[Search]:
+    """One search per arm and seed, of the arms that are trained here, or of the others. Optuna is imported only for
+    them."""
     searches: list[Search] = []
     slots = [trial for trial in expand(study) if isinstance(trial, Slot)]
     for arm in study.arms:
-        if isinstance(arm.search, OptunaSearch):
+        if isinstance(arm.search, OptunaSearch) and (arm.run == "elsewhere") is elsewhere:
             from workers.planning.suggest import Suggester
 
             for seed in study.seeds:

@@ -22,6 +22,7 @@ from service.contract.wire.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
+    TrialSuggested,
     sendable,
 )
 from workers.planning.rounds import Round
@@ -105,6 +106,17 @@ class Reporter:
                 uid=f"{self._name(trial)}:failed{self._extension(trial)}", trial=trial, reason=sendable(reason), log=log
             )
         )
+
+    def trial_suggested(self, trial: str, config: dict[str, Setting]) -> None:
+        """From now on it can be asked for by whoever trains elsewhere."""
+        self._put(TrialSuggested(uid=f"{self._name(trial)}:suggested", trial=trial, config=config))
+
+    def ended_elsewhere(self, trial: str, failure: str | None) -> None:
+        """What the service has heard of a trial counts for the study as what this driver would have told."""
+        if failure is None:
+            self.reported = True
+        else:
+            self.failed[trial] = failure
 
     def _name(self, trial: str) -> str:
         """What is trained anew is told anew; an epoch that an extended trial trains again is the same."""

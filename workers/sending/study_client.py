@@ -53,11 +53,12 @@ class StudyClient(Asking):
     def study(self) -> KnownStudy:
         return KnownStudy.model_validate_json(self._ask("GET", "").content)
 
-    def trials(self) -> Iterator[KnownTrial]:
-        """All of them, page by page."""
+    def trials(self, arm: str | None = None) -> Iterator[KnownTrial]:
+        """All of them, or of one arm, page by page."""
         after: str | None = None
+        asked = {"limit": str(PAGE)} if arm is None else {"limit": str(PAGE), "arm": arm}
         while True:
-            query = {"limit": str(PAGE)} if after is None else {"limit": str(PAGE), "after": after}
+            query = asked if after is None else {**asked, "after": after}
             page = KnownTrials.model_validate_json(self._ask("GET", "/trials", query=query).content)
             yield from page.trials
             after = page.next
@@ -79,6 +80,10 @@ class StudyClient(Asking):
     def is_to_leave(self, stop: threading.Event) -> bool:
         """Whether a cohort saves its state and leaves; asked once, as whoever asks will ask again."""
         return KnownState.model_validate_json(self._ask("GET", "/state", seconds=0, stop=stop).content).leave
+
+    def state(self, stop: threading.Event) -> KnownState:
+        """Where the study is, and whether anything has happened; tried without end, until `stop` is set."""
+        return KnownState.model_validate_json(self._ask("GET", "/state", seconds=inf, stop=stop).content)
 
     def cohorts(self) -> list[CohortState]:
         """Who was saved, and after which epoch they go on."""

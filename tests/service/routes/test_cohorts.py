@@ -239,7 +239,7 @@ def test_of_a_saved_cohort_only_those_go_on_that_have_not_ended(bench: Bench) ->
 
 def test_the_state_alone_is_told_to_those_who_only_want_to_know_of_a_pause(bench: Bench) -> None:
     study = bench.submit()
-    assert bench.get(f"/api/studies/{study}/state") == {"state": "queued", "leave": False}
+    assert bench.get(f"/api/studies/{study}/state") == {"state": "queued", "leave": False, "last_seq": 1}
     assert bench.send(study, {"uid": "s", "kind": "study_started"}).headers["Paretoscope-State"] == "running"
 
 

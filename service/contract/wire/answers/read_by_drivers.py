@@ -24,6 +24,7 @@ class KnownState(BaseModel):
 
     state: StudyState
     leave: bool
+    last_seq: int = 0
 
 
 class KnownTrial(BaseModel):

@@ -98,6 +98,7 @@ class StateAnswer(Answer):
     leave: Annotated[
         bool, Field(description="whether trial processes save their states and leave: it is paused, or Ray ends now")
     ]
+    last_seq: Annotated[int, Field(description="the number of its last event: whether anything has happened")]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -67,10 +67,12 @@ def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
         given["metrics"] = st.fixed_dictionaries({}, optional={"epoch": st.sampled_from([-1, 0, 1, 2, 3, 2.5, None])})
     if kind in (*HELD, *MAY_BE_HELD):
         given["lease"] = LEASES if kind in HELD else st.none() | LEASES
-    given |= {TrialLeased: {"holder": st.just("h"), "seconds": st.just(9.0)}}.get(kind, {})
-    given |= {TrialReturned: {"heard": st.none() | st.integers(0, 2)}, TrialSuggested: {"config": st.just({})}}.get(
-        kind, {}
-    )
+    if kind is TrialLeased:
+        given |= {"holder": st.just("h"), "seconds": st.just(9.0)}
+    elif kind is TrialReturned:
+        given["heard"] = st.none() | st.integers(0, 2)
+    elif kind is TrialSuggested:
+        given["config"] = st.just({})
     return st.builds(kind, uid=st.just("u"), **given)
 
 
