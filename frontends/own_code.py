@@ -47,6 +47,16 @@ def packed(path: Path) -> Sent:
     return Sent(buffer.getvalue(), "application/zip", _entry(path, files))
 
 
+def unpack(sent: Sent, folder: Path) -> None:
+    """As the service will have it."""
+    folder.mkdir(parents=True)
+    if sent.kind == "application/zip":
+        with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
+            archive.extractall(folder)
+    else:
+        (folder / sent.entry).write_bytes(sent.content)
+
+
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT and not name.startswith("."))

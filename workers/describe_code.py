@@ -10,14 +10,20 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
+from service.contract.code.description import Described
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import sendable
 from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr
 from service.contract.wire.reading import CodeReading, CodeRefusal
 from workers.own_code.describing import describe
 from workers.own_code.errors import CodeError
+from workers.own_code.loaded import LoadedCode
+from workers.own_code.trying import tried
 from workers.own_code.unpacking import unpacked
 from workers.sending.credentials import own_token
 from workers.sending.study_client import CodeClient
@@ -25,33 +31,52 @@ from workers.sending.study_client import CodeClient
 log = logging.getLogger("workers.describe_code")
 
 DONE, LOST = 0, 3
-SECONDS = 120  # that importing the code may take
+IMPORT_SECONDS = 60  # that importing the code may take
+TRY_SECONDS = 60  # that a problem may take for its data, its model and a batch, to be tried
 
 
 class TookTooLong(BaseException):
-    """Not an Exception: the code that is imported must not catch it."""
+    """Not an Exception: the code that is run must not catch it."""
 
 
-def read(client: CodeClient) -> CodeReading:
+def read(folder: Path, entry: str) -> CodeReading:
     """What is in the code; its own faults are what is said of it."""
-    folder, entry = unpacked(client.content()), client.entry()
-    previous = signal.signal(signal.SIGALRM, _interrupt)
-    signal.alarm(SECONDS)
     try:
-        return CodeReading(problems=describe(folder, entry))
+        with within(IMPORT_SECONDS):
+            problems = describe(folder, entry)
+        code = LoadedCode(folder, entry)
+        return CodeReading(problems=[_tried(code, each) for each in problems])
     except CodeError as error:
         refusal = CodeRefusal(message=sendable(error.words), file=error.file or None, line=error.line or None)
         return CodeReading(refusal=refusal)
     except TookTooLong:
-        words = f"importing it took longer than {SECONDS} s: a module only defines, it does not train"
+        words = f"importing it took longer than {IMPORT_SECONDS} s: a module only defines, it does not train"
         return CodeReading(refusal=CodeRefusal(message=words, file=entry))
+
+
+def _tried(code: LoadedCode, described: Described) -> Described:
+    """On its first batch; one that takes its time, as for data that come from far, is taken as it is."""
+    try:
+        with within(TRY_SECONDS):
+            return tried(code, described)
+    except TookTooLong:
+        return described.model_copy(update={"stacking": f"not tried: its first batch took longer than {TRY_SECONDS} s"})
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """TookTooLong where it takes longer; in the main thread of a process."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.alarm(seconds)
+    try:
+        yield
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise TookTooLong
 
 
 def main(arguments: list[str]) -> int:
@@ -62,7 +87,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         with CodeClient(url, own_token(url, arguments[0]), arguments[0]) as client:
-            client.describe(read(client))
+            client.describe(read(unpacked(client.content()), client.entry()))
     except ParetoscopeError as error:
         log.error("%s", error.message)
         return LOST

@@ -52,6 +52,7 @@ for command in (
     keeping.restore,
     keeping.migrate,
     own_code.new,
+    own_code.check,
     own_code.run,
 ):
     app.command()(command)

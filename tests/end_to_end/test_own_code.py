@@ -58,7 +58,8 @@ class Both(Problem):
 def shell(trial, x: float = 0.5):
     import subprocess
 
-    said = subprocess.run(["sh", "-c", f"echo $(({round(100 * x)} * {round(100 * x)}))"], capture_output=True, check=True)
+    square = f"echo $(({round(100 * x)} * {round(100 * x)}))"
+    said = subprocess.run(["sh", "-c", square], capture_output=True, check=True)
     trial.report(gain=x + 0.001 * trial.seed, cost=float(said.stdout) / 10000)
 """
 

@@ -50,3 +50,24 @@ def test_run_needs_the_service_that_it_was_told_of(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("study = {'name': 's', 'arms': []}\n")
     said = run("run", "mine.py", "--url", "http://127.0.0.1:9")
     assert said.returncode == 1 and "no answer from http://127.0.0.1:9" in " ".join(said.stderr.split())
+
+
+def test_check_tries_every_arm_on_this_machine(tmp_path: Path) -> None:
+    run("new", "my_task")
+    (tmp_path / "workers.py").touch()  # what lies beside the study is in nobody's way
+    said = run("check", "my_task.yaml", "--json")
+    assert said.returncode == 0, said.stderr
+    arms = json.loads(said.stdout)
+    assert [(arm["arm"], arm["trials"]) for arm in arms] == [("by hand", 15), ("UPGrad", 3), ("MGDA", 3)]
+    assert all(arm["first_metrics"].keys() >= {"acc", "mae"} and "stacked" in arm["words"] for arm in arms)
+
+
+def test_check_says_what_is_wrong_by_the_users_own_line(tmp_path: Path) -> None:
+    run("new", "my_task")
+    source = (tmp_path / "my_task.py").read_text()
+    (tmp_path / "my_task.py").write_text(source.replace('hits.float().mean(), "mae"', 'hits, "mae"'))
+    said = run("check", "my_task.yaml")
+    line = source[: source.index("hits = ")].count("\n") + 2
+    assert said.returncode == 2 and f"my_task.py:{line}" in said.stderr.replace("\n", ""), said.stderr
+    (tmp_path / "plain.yaml").write_text("name: s\narms: []\n")
+    assert "names no code" in run("check", "plain.yaml").stderr
