@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
+from workers.own_code.answers import Answered
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
-from workers.own_code.randomness import Answered, Noise
+from workers.own_code.randomness import Noise
 
 
 class Batch(NamedTuple):

@@ -11,7 +11,8 @@ from torch.func import vmap
 from torch.nn import functional as F
 
 from workers.data.random_streams import Seeds, generator
-from workers.own_code.randomness import DRAWN, Answered, Noise, Request, Unprepared, seeded
+from workers.own_code.answers import Answered
+from workers.own_code.randomness import DRAWN, Noise, Request, Unprepared, seeded
 
 CPU = torch.device("cpu")
 ROWS = 4
@@ -94,7 +95,7 @@ def test_noise_of_the_batchs_rows_is_that_of_the_built_in_problems() -> None:
 
 
 def test_noise_that_is_large_is_drawn_step_by_step() -> None:
-    asked = noise(count=DRAWN)
+    asked = noise(count=DRAWN["normal"])
     asked.begin(0)
     with Answered(asked, 0):
         first = torch.randn_like(X)
