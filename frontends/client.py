@@ -20,11 +20,23 @@ from frontends.connection import (
 )
 from frontends.home import default_home
 from frontends.study import Study
+from frontends.trial import LeaseOver, NoTrialLeft, NoTrialNow, Trial
 
 READ_SECONDS = 180.0  # that a process on Ray may take to read code
 READ_AGAIN_SECONDS = 0.3
 
-__all__ = ["Answer", "Client", "ClientError", "Study", "default_home", "default_url"]
+__all__ = [
+    "Answer",
+    "Client",
+    "ClientError",
+    "LeaseOver",
+    "NoTrialLeft",
+    "NoTrialNow",
+    "Study",
+    "Trial",
+    "default_home",
+    "default_url",
+]
 
 
 class Client(Connection):

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Parameter, Patience, json_of
+from frontends.trial import ENDED, Trial, asked
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
     from workers.trained import Network
-
-ENDED = ("finished", "failed", "cancelled")
 
 
 def whole_events(lines: Iterator[str]) -> Iterator[Answer]:
@@ -106,6 +105,16 @@ class Study:
     def trial(self, trial_id: str) -> Answer:
         """One trial with all its reports."""
         return self._get(f"/trials/{trial_id}")
+
+    def ask(self, arm: str | None = None, lease_seconds: float | None = None, wait: float = 0.0) -> Trial:
+        """A trial of an arm with `run: elsewhere`, for this process to train: `with study.ask() as trial: …`.
+
+        Others get it when nothing was reported for `lease_seconds`. NoTrialNow when none is free, after asking again
+        for `wait` seconds; NoTrialLeft when none will be.
+        """
+        wish = {"arm": arm, "lease_seconds": lease_seconds}
+        given = {key: value for key, value in wish.items() if value is not None}
+        return asked(self._client, self._path, given, wait)
 
     def checkpoint(self, trial_id: str) -> bytes:
         """A trial's trained weights: `safetensors.torch.load(study.checkpoint(trial_id))`."""
