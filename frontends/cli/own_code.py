@@ -53,7 +53,7 @@ def check(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Try a study with code of its own on this machine, without a service: one batch of every arm, stacked and alone."""
+    """Try a study with code of its own on this machine, without a service: a batch of every arm, stacked and alone."""
     body, code = _with_code(file)
     sent = own_code.packed(code)
     with tempfile.TemporaryDirectory(prefix="paretoscope-check-") as place:

@@ -69,7 +69,7 @@ def kind_of(study: Study, arm: Arm) -> Kind:
     model = study.model_of(arm)
     problem = arm.problem.model_dump(by_alias=True, mode="json", include={"name", "rate"})
     written = text(model.model_dump(by_alias=True, mode="json")) if model else ""
-    return Kind(study.data.name, written, text({**problem, "terms": arm.problem.terms}), arm.weighting.name)
+    return Kind(_data_name(study), written, text({**problem, "terms": arm.problem.terms}), arm.weighting.name)
 
 
 def epochs_of(study: Study, arm: Arm) -> float:
@@ -103,7 +103,8 @@ def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
     matched = {name: match for name, match in matches.items() if match is not None}
     if len(matched) < len(matches):
         silent = [ArmEstimate(name=name, training_seconds=None) for name in matches]
-        basis = f"no finished study with data {study.data.name} yet"
+        alike = f"data {study.data.name}" if study.code is None else "the same code"
+        basis = f"no finished study with {alike} yet"
         return CostEstimate(training_seconds=None, wall_seconds=None, basis=basis, arms=silent)
     arms = []
     for arm in study.arms:
@@ -120,9 +121,16 @@ def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
     return CostEstimate(training_seconds=training, wall_seconds=wall, basis=basis, arms=arms)
 
 
+def _data_name(study: Study) -> str:
+    """Of a study with code of its own the code, as that gives the data."""
+    return study.data.name if study.code is None else study.code.hash
+
+
 def _data_of(row: StudyRow) -> object:
     """The name of its data; none in a spec that this version cannot read."""
-    data = row.spec.get("data")
+    code, data = row.spec.get("code"), row.spec.get("data")
+    if isinstance(code, dict):
+        return code.get("hash")
     return data.get("name") if isinstance(data, dict) else None
 
 
@@ -165,7 +173,7 @@ class Estimates:
 
     def cost(self, study: Study) -> CostEstimate:
         rows = self._store.list_studies(StudyState.FINISHED, LATEST, None)
-        wanted = [row.id for row in rows if _data_of(row) == study.data.name]
+        wanted = [row.id for row in rows if _data_of(row) == _data_name(study)]
         pasts = [self._read(study_id) for study_id in wanted]
         return estimate(study, [past for past in pasts if past is not None])
 

@@ -54,6 +54,7 @@ export function withoutDefaults(/** @type {Spec} */ spec, /** @type {Catalog} */
   if (attacks) sections.evaluation.attacks = attacks.map((attack) => lean(attack, catalog.attacks));
   const own = {
     ...sections,
+    ...(spec.code ? { code: spec.code.hash } : {}),
     data: lean(spec.data, catalog.data),
     model: lean(spec.model, catalog.models),
     arms: spec.arms.map((arm) => leanArm(arm, catalog)),

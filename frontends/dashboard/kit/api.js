@@ -131,6 +131,9 @@ export const postJson = (path, value) =>
 export const postYaml = (path, text, headers) =>
   request("POST", path, { body: text, type: "application/yaml", headers });
 
+/** @param {string} path @param {string} text */
+export const postPython = (path, text) => request("POST", path, { body: text, type: "text/x-python" });
+
 /** Makes a retried submission safe. (crypto.randomUUID exists only on https and localhost.) */
 export function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -14,12 +14,22 @@ interface Metric {
   kind:
     | "epoch" | "time" | "count" | "error" | "calibration" | "loss"
     | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
-    | "gap" | "imbalance" | "cosine" | "length" | "distance" | "objective";
+    | "gap" | "imbalance" | "cosine" | "length" | "distance" | "objective" | "own";
   integer: boolean;
   training_of: string | null;
   validation_of: string | null;
   summarises: string | null;
   family: string | null;
+}
+
+interface Code {
+  hash: string;
+  state: "waiting" | "described" | "refused";
+  entry: string;
+  problems: { name: string; kind: "problem" | "script"; doc: string; terms: string[] }[];
+  reason: string | null;
+  file: string | null;
+  line: number | null;
 }
 
 interface Counts {

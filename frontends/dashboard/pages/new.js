@@ -3,6 +3,7 @@
 import { Checked } from "../form/checked.js";
 import { forgetDraft, keepDraft, keptDraft } from "../form/drafts.js";
 import { Editor } from "../form/editor.js";
+import { ownCode } from "../form/own-code.js";
 import { EMPTY, oneTrial, withoutDefaults } from "../form/sources.js";
 import { StudyForm } from "../form/study-form.js";
 import { choose, chosen } from "../kit/address.js";
@@ -84,7 +85,8 @@ class NewStudy {
     this.unreadable = h("p", { class: "unreadable", hidden: true });
     this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Run this study");
     const start = h("label", {}, "Start from ", this.start);
-    const head = h("div", { class: "panel-head" }, h("h1", {}, "New study"), start, this.views.element);
+    const code = ownCode({ onStudy: (text, { entry }) => this.#takeCode(text, entry) });
+    const head = h("div", { class: "panel-head" }, h("h1", {}, "New study"), start, this.views.element, code);
     const study = h("div", { class: "written" }, this.unreadable, this.form.element, this.editor.element);
     const run = h("div", { class: "run" }, this.submit, this.checked.short);
     const side = h("div", { class: "new-side" }, this.checked.element, run);
@@ -101,6 +103,15 @@ class NewStudy {
     const source = named(asked) ?? named(FIRST) ?? this.sources[0];
     this.#put(source, keptDraft(source.key));
     this.#show(this.view);
+  }
+
+  /** A study of code that was just read: written as YAML, as the form knows only what comes with the service. */
+  #takeCode(/** @type {string} */ text, /** @type {string} */ entry) {
+    const source = { key: `code:${entry}`, label: `code: ${entry}`, text, doc: `A study of your own code, ${entry}.` };
+    this.sources.push(source);
+    this.start.append(h("option", { value: source.key }, source.label));
+    this.#put(source, null);
+    this.#show("yaml");
   }
 
   #choose(/** @type {string} */ key) {
@@ -147,9 +158,11 @@ class NewStudy {
   #showForm() {
     const isForm = this.view === "form";
     const isKnown = this.checkedText === this.text;
-    this.unreadable.hidden = !(isForm && isKnown && this.spec === null);
-    this.form.element.hidden = !isForm || this.spec === null;
-    if (!isForm || this.spec === null || this.formText === this.text) return;
+    const isOwn = Boolean(this.spec?.code);
+    if (isOwn) this.#sayUnreadable({ message: "it names code of its own" });
+    this.unreadable.hidden = !(isForm && isKnown && (this.spec === null || isOwn));
+    this.form.element.hidden = !isForm || this.spec === null || isOwn;
+    if (!isForm || this.spec === null || isOwn || this.formText === this.text) return;
     this.formText = this.text;
     this.form.show(this.spec);
   }

@@ -261,7 +261,9 @@ class Study(Strict):
     code: Code | None = Field(
         None, description="code of your own that the arms' problems stand in; none: they are Paretoscope's"
     )
-    problem: Annotated[Problem, TakesAxes()] | None = Field(None, description="the problem of every arm that names none")
+    problem: Annotated[Problem, TakesAxes()] | None = Field(
+        None, description="the problem of every arm that names none"
+    )
     baseline: str | None = Field(
         None,
         description="the arm that others are measured against; none: weighted by hand if one is, with the most trials",

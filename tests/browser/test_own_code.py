@@ -1,0 +1,63 @@
+"""Code of one's own in a real browser: sent, read, and a study of it to start from; what is wrong with it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import Open, needs_chromium
+from tests.processes import service_alone, short_home, until
+from tests.service.own_code import PROBLEM
+
+pytestmark = needs_chromium
+
+
+def send(page: Page, file: Path) -> str:
+    """The hash that the service gave it."""
+    with page.expect_response(lambda answer: "/api/code" in answer.url) as sent:
+        page.set_input_files("input[type=file]", file)
+    return str(sent.value.json()["hash"])
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text("# read by nobody\n")
+    return file
+
+
+def test_a_file_becomes_a_study_to_start_from(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
+        page = opened(running).goto("/new")
+        code = send(page, mine)
+        expect(page.locator(".own-code")).to_contain_text("mine.py is being read")
+        running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM]})
+        expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+        text = page.get_by_label("The study as YAML").input_value()
+        assert code in text and "{name: Mine}" in text
+        page.get_by_role("button", name="Form").click()
+        expect(page.locator(".unreadable")).to_contain_text("The form cannot show it: it names code of its own")
+        page.get_by_role("button", name="Correct it as YAML").click()
+        page.get_by_role("button", name="Run this study").click()
+        page.wait_for_url("**/studies/s*")
+        studies = until(lambda: running.get("/api/studies").json()["studies"], "the study")
+        assert studies[0]["name"] == "mine"
+
+
+def test_what_is_wrong_with_it_is_said_beside_the_button(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
+        page = opened(running).goto("/new")
+        code = send(page, mine)
+        fault = {"message": "NameError: <b>x</b>", "file": "mine.py", "line": 3}
+        running.post(f"/api/code/{code}/description", json={"refusal": fault})
+        expect(page.locator(".own-code .bad")).to_have_text("mine.py, line 3: NameError: <b>x</b>")
+        expect(page.get_by_role("button", name="Your own code")).to_be_enabled()
+
+
+def test_a_service_that_takes_no_code_says_so(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home) as running:
+        page = opened(running).goto("/new")
+        page.set_input_files("input[type=file]", mine)
+        expect(page.locator(".own-code .bad")).to_contain_text("this needs a token with the scope 'code'")
