@@ -58,6 +58,8 @@ def test_what_is_wrong_with_it_is_said_beside_the_button(opened: Open, mine: Pat
 
 def test_a_service_that_takes_no_code_says_so(opened: Open, mine: Path) -> None:
     with short_home() as home, service_alone(home) as running:
-        page = opened(running).goto("/new")
+        watched = opened(running)
+        watched.refusals_expected = True
+        page = watched.goto("/new")
         page.set_input_files("input[type=file]", mine)
         expect(page.locator(".own-code .bad")).to_contain_text("this needs a token with the scope 'code'")

@@ -67,7 +67,7 @@ def test_check_says_what_is_wrong_by_the_users_own_line(tmp_path: Path) -> None:
     source = (tmp_path / "my_task.py").read_text()
     (tmp_path / "my_task.py").write_text(source.replace('hits.float().mean(), "mae"', 'hits, "mae"'))
     said = run("check", "my_task.yaml")
-    line = source[: source.index("hits = ")].count("\n") + 2
+    line = source[: source.index("def measure")].count("\n") + 1
     assert said.returncode == 2 and f"my_task.py:{line}" in said.stderr.replace("\n", ""), said.stderr
     (tmp_path / "plain.yaml").write_text("name: s\narms: []\n")
     assert "names no code" in run("check", "plain.yaml").stderr

@@ -42,14 +42,16 @@ SPEC = described("Quadratic", ("first", "second"), far="minimize")
 
 
 @pytest.mark.parametrize("beta", [0.25, 0.0])
-@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize(("members", "stacked"), [(1, False), (3, False), (3, True)])
 def test_shared_parameters_descend_along_the_weighted_sum_and_others_along_their_own(
-    tmp_path: Path, members: int, beta: float
+    tmp_path: Path, members: int, stacked: bool, beta: float
 ) -> None:
     """∇ first = 2(x − 1) over x and 2a over a; ∇ second = 2(x + 1) over x and 6b over b; w = (1, β)."""
     code = written(tmp_path, QUADRATIC)
     trials = [trial(f"t{k}", Fixed(beta=beta), k, of=SPEC, optimizer="sgd", learning_rate=0.1) for k in range(members)]
     cohort = code.cohort(trials, OwnData(validation_fraction=0), CPU)
+    cohort._go(stacked)
+    assert cohort.stacks == stacked
     start = {name: tensor.clone() for name, tensor in cohort.model.named().items()}
     losses, weights = cohort.train_epoch(1)
     x, a, b = start["x"], start["a"], start["b"]
@@ -63,6 +65,7 @@ def test_shared_parameters_descend_along_the_weighted_sum_and_others_along_their
 @pytest.mark.parametrize("text", [two_heads("nn.Dropout(0.2)"), two_heads(noise="h = h if h.sum() > 0 else 2 * h")])
 def test_gram_matrices_in_groups_equal_those_held_whole(tmp_path: Path, text: str) -> None:
     cohort = written(tmp_path, text).cohort([trial(f"t{k}", Mgb(), k) for k in range(3)], OwnData(), CPU)
+    cohort._go(stacked=True)  # where that is possible
     cohort.model.train(True)
     batch = next(cohort._passes.epoch(1))
     whole, groupwise = (

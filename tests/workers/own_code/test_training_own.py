@@ -10,12 +10,14 @@ import pytest
 import torch
 
 from service.contract.methods.data import OwnData
-from service.contract.methods.weightings import Blending, Fixed, Mgb, Uniform
+from service.contract.methods.weightings import Arml, Blending, Fixed, Mgb, Uniform
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
 from tests.workers.own_code.parts import CPU, described, reports, trial, two_heads, written
+from workers.own_code import choosing
 from workers.own_code.loaded import LoadedCode
+from workers.own_code.ways import Stacked
 from workers.training.loop import Progress
 
 IMAGES = """
@@ -54,6 +56,21 @@ STACKED = {
     "weights with noise": two_heads(noise="h = h * torch.rand(h.shape[-1])"),
     "batch norm": two_heads("nn.BatchNorm1d(width)"),
     "convolution": IMAGES,
+    "a buffer that is replaced": two_heads(
+        "Centred(width)",
+    ).replace(
+        "class Net",
+        """class Centred(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(width))
+    def forward(self, x):
+        if self.training:
+            self.mean = 0.9 * self.mean + 0.1 * x.detach().mean(0)
+        return x - self.mean
+
+class Net""",
+    ),
 }
 ALONE = {
     "a branch on values": two_heads(noise="h = h if h.sum() > 0 else 2 * h"),
@@ -81,6 +98,12 @@ def assert_equal_to_alone(code: LoadedCode, members: list[PlannedTrial], **optio
             assert told(epoch, each.id) == pytest.approx(told(alone, each.id), rel=1e-4, abs=1e-6)
 
 
+@pytest.fixture(autouse=True)
+def stacking_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the clock says, so that it is stacked members that are compared."""
+    monkeypatch.setattr(choosing, "_timed", lambda way, *rest: 1.0 if isinstance(way, Stacked) else 2.0)
+
+
 @pytest.mark.parametrize("text", [*STACKED.values(), *ALONE.values()], ids=[*STACKED, *ALONE])
 def test_members_equal_members_alone(tmp_path: Path, text: str) -> None:
     code = written(tmp_path, text)
@@ -92,12 +115,11 @@ def test_members_equal_members_alone(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "stacks"), [(t, True) for t in STACKED.values()] + [(t, False) for t in ALONE.values()]
 )
-def test_both_ways_are_the_same_and_what_cannot_be_stacked_says_why(tmp_path: Path, text: str, stacks: bool) -> None:
-    """Speed aside: on a busy machine the slower way may look faster."""
+def test_what_cannot_be_stacked_says_why(tmp_path: Path, text: str, stacks: bool) -> None:
     code = written(tmp_path, text)
     cohort = code.cohort([own_trial(code, f"t{seed}", Fixed(), seed) for seed in range(3)], OwnData(), CPU)
-    assert (cohort.ratio is not None) == stacks
-    assert stacks or cohort.stacking.startswith("not stacked: RuntimeError: ")
+    assert cohort.stacks == stacks
+    assert cohort.stacking.startswith("stacked: 3 members" if stacks else "not stacked: RuntimeError: ")
     assert cohort.stacking in str(cohort)
 
 
@@ -166,3 +188,27 @@ def test_a_loss_that_is_no_number_fails_its_member_alone(tmp_path: Path) -> None
     both = reports(written(tmp_path, two_heads()), members)
     assert [set(report.failures) for report in both] == [{"bad"}, set(), set()]
     assert set(both[-1].metrics) == {"good"} and "non-finite in epoch 1" in both[0].failures["bad"]
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_what_a_forward_pass_puts_in_the_place_of_a_buffer_stays_there(tmp_path: Path, stacked: bool) -> None:
+    code = written(tmp_path, STACKED["a buffer that is replaced"])
+    cohort = code.cohort([trial(f"t{seed}", seed=seed) for seed in (0, 1)], OwnData(), CPU)
+    cohort._go(stacked)
+    cohort.train_epoch(1)
+    assert (cohort.model.named()["trunk.2.mean"].abs().sum(1) > 0.01).all()
+
+
+def test_parameter_noise_is_new_in_every_step_and_that_of_the_seed(tmp_path: Path) -> None:
+    code = written(tmp_path, two_heads())
+    members = [
+        trial(f"t{k}", Arml(noise=0.1), seed, learning_rate=1e-9, batch_size=64) for k, seed in enumerate((0, 0, 1))
+    ]
+    cohort = code.cohort(members, OwnData(), CPU)
+    places = [cohort.model.shared.flat.clone()]
+    for epoch in (1, 2):
+        cohort.train_epoch(epoch)
+        places.append(cohort.model.shared.flat.clone())
+    first, second = places[1] - places[0], places[2] - places[1]
+    assert torch.allclose(first[0], first[1], atol=1e-6) and (first[0] - first[2]).abs().max() > 1e-3
+    assert (first - second).abs().amax(1).min() > 1e-3

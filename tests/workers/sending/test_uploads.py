@@ -20,8 +20,8 @@ from tests.planned import planned
 from tests.processes import Running, free_port, service_alone, short_home, until
 from tests.workers.sending.service_stand_in import Answer, StandIn
 from workers.planning.plan import Plan
-from workers.sending import files as artifacts
 from workers.sending import asking
+from workers.sending import files as artifacts
 from workers.sending.study_client import StudyClient
 from workers.sending.uploads import Uploads
 from workers.training.loop import train
