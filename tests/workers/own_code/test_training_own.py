@@ -202,7 +202,8 @@ def test_what_a_forward_pass_puts_in_the_place_of_a_buffer_stays_there(tmp_path:
 def test_parameter_noise_is_new_in_every_step_and_that_of_the_seed(tmp_path: Path) -> None:
     code = written(tmp_path, two_heads())
     members = [
-        trial(f"t{k}", Arml(noise=0.1), seed, learning_rate=1e-9, batch_size=64) for k, seed in enumerate((0, 0, 1))
+        trial(f"t{k}", Arml(form="two-stage", stage=0.9, noise=0.1), seed, learning_rate=1e-9, batch_size=64)
+        for k, seed in enumerate((0, 0, 1))
     ]
     cohort = code.cohort(members, OwnData(), CPU)
     places = [cohort.model.shared.flat.clone()]
@@ -211,4 +212,4 @@ def test_parameter_noise_is_new_in_every_step_and_that_of_the_seed(tmp_path: Pat
         places.append(cohort.model.shared.flat.clone())
     first, second = places[1] - places[0], places[2] - places[1]
     assert torch.allclose(first[0], first[1], atol=1e-6) and (first[0] - first[2]).abs().max() > 1e-3
-    assert (first - second).abs().amax(1).min() > 1e-3
+    assert torch.cosine_similarity(first, second).max() < 0.9  # the noise shrinks, so lengths tell nothing
