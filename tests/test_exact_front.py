@@ -19,7 +19,7 @@ from workers.training import loop
 
 SPOILED = "wrong labels"
 UNTRAINED = 0.03  # of the objectives' ranges: what so short a training may leave below the front
-BETAS = {"from": 0.015, "to": 0.8, "count": 12, "scale": "log"}
+BETAS = {"from": 0.015, "to": 0.8, "count": 8, "scale": "log"}
 SPEC: dict[str, Any] = {
     "name": "against the exact front",
     "data": {"name": "gaussian", "train_samples": 12_000, "test_samples": 5_000},

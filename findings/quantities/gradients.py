@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -34,9 +35,13 @@ def _gain(gain: Gain, question: Question) -> Said:
     return said._replace(text=f"{said.text}, {gain.arm}")
 
 
-def _all_kept(_: Question) -> RankedGains:
-    """Without those that weigh nothing by hand: what is gained there is one automatic weighting's over another's."""
-    views = [view_of(load(name)) for name in names()]
+@lru_cache(maxsize=1)
+def _of_all(kept: tuple[str, ...]) -> RankedGains:
+    """Without those that weigh nothing by hand: what is gained there is one automatic weighting's over another's.
+
+    Two quantities on several pages ask for it, and every kept study is compared for it.
+    """
+    views = [view_of(load(name)) for name in kept]
     return weighting_gains([view for view in views if any(arm.weighting.name in BY_HAND for arm in view.study.arms)])
 
 
@@ -78,11 +83,11 @@ QUANTITIES = [
     Quantity(
         "gains by cosine",
         "rank correlation of gain over baseline and mean cosine, over all kept studies that have both",
-        lambda q: _correlation(_all_kept(q).over_baseline),
+        lambda _: _correlation(_of_all(tuple(names())).over_baseline),
     ),
     Quantity(
         "uniform gains by cosine",
         "the same with the gain over uniform weights",
-        lambda q: _correlation(_all_kept(q).over_uniform),
+        lambda _: _correlation(_of_all(tuple(names())).over_uniform),
     ),
 ]

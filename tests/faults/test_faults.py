@@ -13,7 +13,7 @@ from tests.faults.paced import Pace
 from tests.faults.stack import PARTS, running
 from tests.faults.undisturbed import undisturbed
 
-SAVE_SECONDS, EPOCHS = 1.0, 40
+SAVE_SECONDS, EPOCHS = 1.0, 25
 SPEC = study(EPOCHS, grid=[0.01], searched=4, fraction=0.3)
 FAULTS = [
     [Fault("kill", "worker", at=0.1), Fault("kill", "service", at=0.1)],

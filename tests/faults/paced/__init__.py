@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 class Pace:
-    """A file that trial processes look for between two epochs: while it is there they take their time.
+    """A file that trial processes look for between two epochs: while it is there they take more time.
 
-    Its folder is on the path of all processes of a stack, where Python finds `sitecustomize`.
+    The folder of this module is on the path of all processes of a stack, where Python finds `sitecustomize`.
     """
 
     def __init__(self, file: Path) -> None:

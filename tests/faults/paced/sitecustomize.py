@@ -1,4 +1,7 @@
-"""Run by every Python of a disturbed stack: an epoch is followed by a pause while the file of `Pace` is there."""
+"""Run by every Python of a disturbed stack: an epoch is followed by a pause, longer while the file of `Pace` is there.
+
+Without the short one a save interval would have many epochs, which are trained again with long ones.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 PAUSED = "workers.sending.saving"  # what stands between two epochs
-PAUSE_SECONDS = 2.0
+SHORT, LONG = 0.2, 1.0  # seconds
 
 
 class Paced(MetaPathFinder):
@@ -40,9 +43,9 @@ def _paused(call: Any) -> Any:
     under_way = Path(os.environ["FAULT_UNDER_WAY"])
 
     def paused(saving: Any, progress: Any) -> Any:
-        end = time.monotonic() + PAUSE_SECONDS
-        while under_way.exists() and not saving._leave.is_set() and time.monotonic() < end:
-            time.sleep(0.05)
+        begin = time.monotonic()
+        while not saving._leave.wait(0.05) and time.monotonic() < begin + (LONG if under_way.exists() else SHORT):
+            pass
         return call(saving, progress)
 
     return paused

@@ -1,0 +1,69 @@
+"""A study driven and trained in this process: its driver, its trials, real HTTP; Ray alone is played."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import ray
+import torch
+
+from frontends.client import Study
+from tests.processes import Running
+from workers import run_study
+from workers.on_ray import cluster, driver
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import train_cohort
+
+
+class Tune:
+    """Trains cohorts one after the other."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+        self._plan: Any = None
+        self._searcher: Any = None
+        self._recorder: Any = None
+
+    def tuner(self, plan: Any, tune_config: Any, run_config: Any) -> Tune:
+        self._plan, self._searcher, (self._recorder,) = plan, tune_config.search_alg, run_config.callbacks
+        return self
+
+    def fit(self) -> None:
+        number = 0
+        while (config := self._searcher.suggest(f"c{number}")) not in (None, CohortSearcher.FINISHED):
+            deaths = SimpleNamespace(num_failures=0)
+            trial = SimpleNamespace(config=config, trial_id=f"c{number}", last_result={}, run_metadata=deaths)
+            self._recorder.on_trial_start(1, [], trial)
+            self._patch.setattr("ray.tune.report", self._reporting(trial))
+            train_cohort(config, self._plan)
+            self._searcher.on_trial_complete(trial.trial_id)
+            number += 1
+
+    def _reporting(self, trial: Any) -> Any:
+        return lambda result: self._recorder.on_trial_result(1, [], trial, result)
+
+
+def trained_here(running: Running, study: Study) -> None:
+    """From its start to its end, which must be a good one."""
+    started = {"events": [{"uid": "started", "kind": "study_started", "job": study.id}]}
+    assert running.post(f"/api/studies/{study.id}/reports", json=started).is_success
+    threads = torch.get_num_threads()
+    with pytest.MonkeyPatch.context() as patch:
+        played = Tune(patch)
+        settings = {"URL": running.url, "JOB": study.id, "DATA": str(running.home / "data")}
+        patch.setattr(os, "environ", {**os.environ, **{f"PARETOSCOPE_{key}": text for key, text in settings.items()}})
+        patch.setattr(ray, "cluster_resources", lambda: {"CPU": 1.0})
+        patch.setattr(ray, "get_gpu_ids", list)
+        patch.setattr("ray.tune.with_parameters", lambda function, plan: plan)
+        patch.setattr("ray.tune.with_resources", lambda plan, resources: plan)
+        patch.setattr(driver, "Tuner", played.tuner)
+        patch.setattr(cluster, "connected", nullcontext)
+        patch.setattr(run_study, "_on_sigterm", lambda *_: None)
+        try:
+            assert run_study.drive(study.id, running.url, running.token) == run_study.DONE
+        finally:
+            torch.set_num_threads(threads)
