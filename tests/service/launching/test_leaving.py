@@ -49,7 +49,7 @@ def meanwhile(bench: Bench, act: Callable[[], None], after: int) -> None:
 
 def test_a_driver_whose_cohorts_save_is_waited_for_and_not_started_again(bench: Bench) -> None:
     study = training(bench)
-    assert bench.get(f"/api/studies/{study}/state") == {"state": "running", "leave": False}
+    assert bench.get(f"/api/studies/{study}/state") == {"state": "running", "leave": False, "last_seq": 3}
     heard: list[object] = []
 
     def leave() -> None:
@@ -58,7 +58,7 @@ def test_a_driver_whose_cohorts_save_is_waited_for_and_not_started_again(bench: 
 
     meanwhile(bench, leave, after=5)
     assert left(bench, 30) == ["done"]
-    assert heard == [{"state": "running", "leave": True}], "trial processes are told"
+    assert heard == [{"state": "running", "leave": True, "last_seq": 3}], "trial processes are told"
     bench.launcher.tick()
     assert bench.cluster.started() == [study] and bench.state(study) == "running", "the next service goes on with it"
 
@@ -84,4 +84,4 @@ def test_a_ray_that_is_gone_is_not_waited_for(bench: Bench) -> None:
 def test_a_paused_study_is_left_by_its_trials(bench: Bench) -> None:
     study = training(bench)
     bench.ask("POST", f"/api/studies/{study}/pause")
-    assert bench.get(f"/api/studies/{study}/state") == {"state": "paused", "leave": True}
+    assert bench.get(f"/api/studies/{study}/state") == {"state": "paused", "leave": True, "last_seq": 4}

@@ -168,6 +168,7 @@ def test_every_post_and_put_answers_as_documented_when_it_is_done(live: Live) ->
         ("POST /api/studies/check", SPEC, 200),
         ("POST /api/studies/check", {**SPEC, "seeds": []}, 200),
         ("POST /api/studies/{study_id}/reports", {"events": [{"uid": "s", "kind": "study_started"}, report]}, 200),
+        ("POST /api/studies/{study_id}/ask", {}, 422),
         ("PUT /api/studies/{study_id}/trials/{trial_id}/artifacts/{name}", b"weights", 204),
         ("PUT /api/studies/{study_id}/cohorts/{key}/state", b"no state", 422),
         ("PUT /api/studies/{study_id}/cohorts/{key}/state", saved_state(MEMBERS), 204),

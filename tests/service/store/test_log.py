@@ -24,6 +24,7 @@ from service.contract.wire.events import (
     StudyStarted,
     StudyState,
     TrialFailed,
+    TrialLeased,
     TrialStarted,
 )
 from service.store.protocol import Appended, Store
@@ -136,13 +137,21 @@ def test_every_event_comes_back_as_it_was_written(store: Store, plain: dict[str,
         "report": {"trial": "t", "arm": "β", "metrics": {"epoch": 1, "a": None, "b": 0.5}, "log": ["a line", "ü"]},
         "trial_finished": {"trial": "t", "log": ["end"]},
         "trial_failed": {"trial": "t", "reason": "why"},
+        "trial_suggested": {"trial": "t", "config": {"problem.depth": 3}},
+        "trial_leased": {"trial": "t", "lease": "l", "holder": "laptop", "seconds": 30.0},
+        "trial_alive": {"trial": "t", "lease": "l"},
+        "trial_returned": {"trial": "t", "lease": "l", "heard": 0, "reason": "silent"},
         "study_finished": {"reason": "r"},
         "study_failed": {"reason": "r"},
         "study_interrupted": {"reason": "r"},
         "study_retried": {"trials": ["t"], "wait_seconds": 2.0},
         "study_extended": {"spec": plain, "version": 2, "trials": ["t"]},
     }
-    before = dict.fromkeys(("study_resumed", "study_retried", "study_extended"), StudyPaused(uid="paused"))
+    before: dict[str, Event] = dict.fromkeys(
+        ("study_resumed", "study_retried", "study_extended"), StudyPaused(uid="paused")
+    )
+    leased = TrialLeased(uid="l", trial="t", lease="l", holder="laptop", seconds=30.0)
+    before |= dict.fromkeys(("trial_alive", "trial_returned"), leased)
     for i, (kind, event) in enumerate(KINDS.items()):
         study = f"k{i}"
         store.create(study, plain, None)

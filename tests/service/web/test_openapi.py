@@ -26,6 +26,8 @@ OPERATIONS = {
 MAPS = {
     "Arm.model": "by setting",
     "Arm.training": "by setting",
+    "HandedTrial.config": "by setting",
+    "HandedTrial.parameters": "by parameter",
     "ComparedArm.best": "by metric",
     "ComparedArm.matched": "by metric",
     "ComparedArm.optimism": "by metric",
@@ -190,6 +192,7 @@ def test_what_a_state_can_refuse_is_documented() -> None:
         f"POST {study}/resume",
         f"PUT {study}/cohorts/{{key}}/state",
         f"POST {study}/reports",
+        f"POST {study}/ask",
         f"DELETE {study}",
         f"PUT {study}/trials/{{trial_id}}/artifacts/{{name}}",
     }
@@ -233,6 +236,7 @@ def test_every_body_is_documented() -> None:
         "POST /api/code/{code_hash}/description": {"application/json": {"$ref": "#/components/schemas/CodeReading"}},
         "POST /api/studies": study,
         "POST /api/studies/check": study,
+        "POST /api/studies/{study_id}/ask": {"application/json": {"$ref": "#/components/schemas/Ask"}},
         "POST /api/studies/{study_id}/extend": {"application/json": {"$ref": "#/components/schemas/Extension"}},
         "POST /api/studies/{study_id}/reports": {"application/json": {"$ref": "#/components/schemas/Reports"}},
         "POST /api/tokens": {"application/json": {"$ref": "#/components/schemas/NewToken"}},
