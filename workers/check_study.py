@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from service.contract.code.description import Code
+from service.contract.methods.own_description import Code
 from service.contract.study.axes import Choice
 from service.contract.study.expansion import PlannedTrial, Slot, count_trials, expand, resolve, searched
 from service.contract.study.parsing import check_study

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from service.contract.code.description import Described
+from service.contract.methods.own_description import Described
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import sendable
 from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 from service.analysis import LEAST_SEEDS, Axis
 from service.analysis.candidates import objectives
 from service.analysis.single_tasks import against_single
-from service.contract.code.description import Code
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_description import Code
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from service.contract.code.description import Code
+from service.contract.methods.own_description import Code
 from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound, Unavailable
 from service.contract.wire.log_lines import messages
 from service.contract.wire.reading import CodeReading, CodeRefusal

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
 from service.contract.wire.asking import FREE, Ask, HandedTrial, Later
 from service.contract.wire.errors import Conflict, Detail, InvalidInput

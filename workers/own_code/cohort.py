@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from paretoscope.own import Problem
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.metrics import TEST_LOSS, VALIDATION
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from paretoscope.own import Metric, Problem, Trainable
-from service.contract.code.description import Described, Hook, OwnMetric
+from service.contract.methods.own_description import Described, Hook, OwnMetric
 from service.contract.metrics import metric as known_metric
 from service.contract.metrics.metric import METRIC_NAME, NAME
 from workers.own_code.errors import CodeError, at, place_of

@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from paretoscope.own import Problem, Trainable
-from service.contract.code.problems import OwnProblem
 from service.contract.methods.data import Data
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.study.expansion import PlannedTrial
 from workers.own_code.errors import CodeError, users_own
 from workers.own_code.loading import load

@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
 from paretoscope.own import Problem, Trainable, parameters_of
-from service.contract.code.description import Parameter
+from service.contract.methods.own_description import Parameter
 from workers.own_code.errors import at, explained
 
 KINDS: dict[type, Literal["bool", "int", "float", "str"]] = {bool: "bool", int: "int", float: "float", str: "str"}

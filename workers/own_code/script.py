@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 
 from paretoscope.own import Trainable
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport

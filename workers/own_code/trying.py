@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from service.contract.code.description import Described
-from service.contract.code.problems import OwnProblem, of_trial
 from service.contract.methods.data import OwnData
 from service.contract.methods.models import OwnModel
+from service.contract.methods.own_description import Described
+from service.contract.methods.own_problems import OwnProblem, of_trial
 from service.contract.methods.weightings import Uniform
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation, Training

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import ceil
 
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.weightings import Arml, OfCurves, Weighting
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.extension import depends_on_epochs

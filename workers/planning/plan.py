@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
-from service.contract.code.description import Code
 from service.contract.methods.data import Data
+from service.contract.methods.own_description import Code
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
 from service.contract.study.study import Evaluation
 from service.contract.wire.events import Setting

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, create_model
 from pydantic_core import PydanticCustomError
 
-from service.contract.code.description import Described, OwnMetric, Parameter
+from service.contract.methods.own_description import Described, OwnMetric, Parameter
 from service.contract.metrics import LOSS, TEST_LOSS, WEIGHT, Family, Kind, Metric, Named
 from service.contract.study.axes import MayVary
 from service.contract.study.strict import Strict

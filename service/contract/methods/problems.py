@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import Field, GetCoreSchemaHandler, SerializationInfo, SerializerFunctionWrapHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from service.contract.code.problems import OwnProblem, own_problem
+from service.contract.methods.own_problems import OwnProblem, own_problem
 from service.contract.metrics import (
     ACCURACY,
     BOTTLENECK_METRICS,

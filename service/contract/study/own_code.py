@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from service.contract.code.description import Code, Described
-from service.contract.code.problems import DESCRIBED, own_metrics
+from service.contract.methods.own_description import Code, Described
+from service.contract.methods.own_problems import DESCRIBED, own_metrics
 from service.contract.metrics import Named
 
 Body = dict[str, Any]

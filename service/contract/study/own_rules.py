@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.contract.code.problems import OwnProblem
 from service.contract.methods.data import OwnData
 from service.contract.methods.models import OwnModel
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.weightings import Fixed, Uniform
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail

@@ -10,8 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from service.contract.code.problems import OwnProblem
 from service.contract.methods.models import Model
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.weightings import Single, Weighting

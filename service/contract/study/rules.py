@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.contract.code.problems import OwnProblem
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.task_data import DOMAIN

@@ -14,13 +14,12 @@ from pydantic import (
     model_validator,
 )
 
-from service.contract.code.description import Code
-from service.contract.code.problems import OwnProblem
-from service.contract.code.studies import with_code
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
 from service.contract.methods.data import Data, Digits, Gaussian
 from service.contract.methods.models import Mlp, Model
+from service.contract.methods.own_description import Code
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Bottleneck, Problem, ToyProblem
 from service.contract.methods.searches import GridSearch, Search
 from service.contract.methods.weightings import NonNegative, Positive, Weighting
@@ -46,6 +45,7 @@ from service.contract.metrics import (
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
 from service.contract.study.axes import Axis
+from service.contract.study.own_code import with_code
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import TakesAxes, with_axes
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.contract.code.description import Described
+from service.contract.methods.own_description import Described
 from service.contract.wire.events import Reason
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from service.contract.code.description import Described, OwnMetric
-from service.contract.code.problems import of_trial
 from service.contract.methods.data import OwnData
 from service.contract.methods.models import OwnModel
+from service.contract.methods.own_description import Described, OwnMetric
+from service.contract.methods.own_problems import of_trial
 from service.contract.methods.weightings import Fixed
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation, Training

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from service.contract.code.description import Described
+from service.contract.methods.own_description import Described
 from workers.own_code.describing import describe
 from workers.own_code.errors import CodeError
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from service.contract.code.description import Described, OwnMetric, Parameter
-from service.contract.code.problems import of_trial
 from service.contract.methods.models import OwnModel
+from service.contract.methods.own_description import Described, OwnMetric, Parameter
+from service.contract.methods.own_problems import of_trial
 from service.contract.methods.weightings import Fixed
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Training

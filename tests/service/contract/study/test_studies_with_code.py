@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.contract.code.problems import OwnProblem
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.metrics import Kind, Named, described, metric
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
