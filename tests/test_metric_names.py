@@ -25,6 +25,10 @@ LEAST = 3  # letters of a word that are enough, at its beginning or its end
 ALSO_A_WORD = {
     "service/contract/catalog.py": {"seconds"},  # limits.seconds of a study
     "service/exports/methods.py": {"epoch"},  # "1 epoch", "2 epochs"
+    "frontends/trial.py": {
+        "epoch",
+        "seconds",
+    },  # the client, which does without the contract
     "frontends/dashboard/kit/metrics.js": {"accuracy", "epoch"},  # kinds of metrics
 }
 A_KEY = {"service/contract/study/rules.py": ["'balance' in arm.training"]}

@@ -46,9 +46,9 @@ def _tried(study: Study, arm: Arm, code: LoadedCode) -> dict[str, object]:
     begun = time.perf_counter()
     cohort = code.cohort(together, study.data, torch.device("cpu"), study.evaluation.gradients)
     measured = cohort.evaluate(study.evaluation, 1, last=True)
-    seconds = time.perf_counter() - begun
+    took = time.perf_counter() - begun
     values = {name: column[0] for name, column in measured.items() if name in together[0].problem.metrics}
-    return {"words": str(cohort), "stacks": cohort.ratio is not None, "seconds": seconds, "first_metrics": values}
+    return {"words": str(cohort), "stacks": cohort.ratio is not None, "took": took, "first_metrics": values}
 
 
 def _trials(study: Study, arm: Arm) -> list[PlannedTrial]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from service.contract.wording.numbers import number
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
 from workers.own_code.ways import Batch, OneByOne, Stacked, Way
@@ -60,9 +61,9 @@ def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[],
         _put_back(members, before)
     ratio = seconds[alone] / max(seconds[stacked], 1e-9)
     if ratio < 1:
-        words = f"not stacked: {members.count} members together take {1 / ratio:.1f} times as long"
+        words = f"not stacked: {members.count} members together take {number(1 / ratio)} times as long"
     else:
-        words = f"stacked: {members.count} members together are {ratio:.1f} times as fast"
+        words = f"stacked: {members.count} members together are {number(ratio)} times as fast"
     return Choice(alone, words, stacked, ratio)
 
 
@@ -87,14 +88,14 @@ def _apart(together: Tried, alone: Tried) -> str | None:
     """The first number that differs by more than rounding, in words."""
     for a, b in zip(together.losses, alone.losses, strict=True):
         if bool(((a - b).abs() > CLOSE * (b.abs() + 0.1)).any()):
-            return f"losses differ from those of members alone by up to {float((a - b).abs().max()):.1e}"
+            return f"losses differ from those of members alone by up to {number(float((a - b).abs().max()))}"
     lengths = torch.stack([_length(term) for term in alone.gradients])  # [n, K]
     # A term whose gradient is nearly 0 beside the others' has the rounding of what cancels in it.
     scale = torch.maximum(lengths, 1e-3 * lengths.amax(0)).clamp_min(1e-7)
     for i, (own, other) in enumerate(zip(together.gradients, alone.gradients, strict=True)):
         apart = _length([a - b for a, b in zip(own, other, strict=True)]) / scale[i]
         if bool((apart > CLOSE).any()):
-            return f"gradients differ from those of members alone by up to {float(apart.max()):.1e} of their length"
+            return f"gradients differ from those of members alone by up to {number(float(apart.max()))} of their length"
     for name, tensor in together.buffers.items():
         if not torch.allclose(tensor.double(), alone.buffers[name].double(), rtol=CLOSE, atol=CLOSE / 10):
             return f"the buffer {name} differs from that of members alone"

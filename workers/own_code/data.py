@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 PartName = Literal["train", "validation", "test"]
 PARTS: tuple[PartName, ...] = ("train", "validation", "test")
+NEEDED = ("train", "test")
 SHARED_SEED = 0  # with which `data` is called where all seeds share a draw: a member must not depend on its cohort
 
 
@@ -108,7 +109,7 @@ def _checked(given: Any, device: torch.device) -> dict[PartName, Columns]:
     if not isinstance(given, Mapping):
         raise CodeError(f"data must give a dict with 'train' and 'test', got {type(given).__name__}")
     unknown = [name for name in given if name not in PARTS]
-    if unknown or "train" not in given or "test" not in given:
+    if unknown or any(name not in given for name in NEEDED):
         named = repr(unknown[0]) if unknown else ", ".join(map(repr, given)) or "nothing"
         raise CodeError(f"data gave {named}; it needs 'train' and 'test', and may have 'validation'")
     draw: dict[PartName, Columns] = {}

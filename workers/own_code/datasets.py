@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from service.contract.wording.numbers import number
 from workers.own_code.errors import CodeError
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def _of_dataset(given: Any, name: str, device: torch.device) -> tuple[tuple[Tens
     single = not isinstance(given[0], (tuple, list))
     size = count * sum(column.nbytes for column in first)
     if size > CACHED:
-        said = f"{size / 2**30:.1f} GB, over {CACHED / 2**30:.0f} GB"
+        said = f"{number(size / 2**30)} GB, over {number(CACHED / 2**30)} GB"
         log.info("data[%r]: %d items of about %s are read anew for every batch", name, count, said)
 
         def take(rows: Tensor) -> list[Tensor]:

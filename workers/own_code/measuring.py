@@ -9,6 +9,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
+from service.contract.wording.numbers import number
 from workers.own_code.functions import Function
 from workers.own_code.ways import Batch, OneByOne, Way
 
@@ -55,7 +56,9 @@ class Measuring:
             log.info("measured one by one: %s", _first_line(error))
             return self._alone
         if not torch.allclose(together, alone, rtol=1e-5, atol=1e-6, equal_nan=True):
-            log.info("measured one by one: stacked metrics differ by up to %.1e", float((together - alone).abs().max()))
+            log.info(
+                "measured one by one: stacked metrics differ by up to %s", number(float((together - alone).abs().max()))
+            )
             return self._alone
         return self._way
 

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from paretoscope.own import Problem, Trainable, parameters_of
 from service.contract.methods.own_description import Parameter
+from service.contract.wording.numbers import setting
 from workers.own_code.errors import at, explained
 
 KINDS: dict[type, Literal["bool", "int", "float", "str"]] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -97,7 +98,7 @@ def _wrong(default: Any, known: Parameter) -> str | None:
     ]
     for limit, holds, words in limits:
         if limit is not None and not holds(default, limit):
-            return f"must be {words} {limit:g}"
+            return f"must be {words} {setting(limit)}"
     return None
 
 

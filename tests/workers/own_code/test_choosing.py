@@ -42,9 +42,9 @@ def chosen(cohort: OwnCohort, alone: float = 1.0, stacked: float = 1.0) -> choos
 
 def test_the_faster_way_is_taken(cohort: OwnCohort) -> None:
     choosing_stacked, choosing_alone = chosen(cohort, 0.02, 0.01), chosen(cohort, 0.01, 0.02)
-    assert choosing_stacked.stacks and choosing_stacked.words == "stacked: 3 members together are 2.0 times as fast"
+    assert choosing_stacked.stacks and choosing_stacked.words == "stacked: 3 members together are 2.00 times as fast"
     assert (
-        not choosing_alone.stacks and choosing_alone.words == "not stacked: 3 members together take 2.0 times as long"
+        not choosing_alone.stacks and choosing_alone.words == "not stacked: 3 members together take 2.00 times as long"
     )
 
 
