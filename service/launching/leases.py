@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
+from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched_keys
 from service.contract.wire.asking import FREE, Ask, HandedTrial, Later
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import StudyState, TrialLeased, TrialReturned, TrialState
@@ -21,7 +21,6 @@ from service.contract.wording.numbers import plural, setting
 from service.store.protocol import Store
 from service.views.cache import Views
 from service.views.fold import StudyView
-from service.views.trial import TrialView
 
 
 def _now() -> datetime:
@@ -52,8 +51,9 @@ class Leases:
                     holder=wish.holder or asker,
                     seconds=wish.lease_seconds,
                 )
-                if self._store.append(study_id, [event], _unless_running).accepted:
-                    return _handed(trial, event)
+                with suppress(Conflict):  # it was paused or ended in between: the next look says so
+                    if self._store.append(study_id, [event], _unless_running).accepted:
+                        return _handed(trial, event)
 
     def take_back(self, study_id: str) -> None:
         """Trials whose holder has been silent for longer than its lease."""
@@ -101,10 +101,13 @@ def _free(view: StudyView, arms: frozenset[str]) -> PlannedTrial:
         raise _none(view, f"study {view.id} is {view.state.value} and hands out no trials", later)
     left = [t for t in view.all_trials.values() if t.planned.arm in arms and not t.state.is_over()]
     planned = [trial for trial in left if trial.state is TrialState.PLANNED]
-    free = [trial for trial in planned if has_values(trial)]
+    keys = searched_keys(view.study)  # until its search has suggested values for these, a trial is not free
+    free = [trial for trial in planned if trial.planned.config.keys() >= set(keys.get(trial.planned.arm, ()))]
     if free:
         chosen = next((trial for trial in free if isinstance(trial.planned, Slot)), free[0]).planned
-        return resolved(chosen) if isinstance(chosen, Slot) else chosen
+        if not isinstance(chosen, Slot):
+            return chosen
+        return resolve(chosen, {key: chosen.config[key] for key in keys[chosen.arm]})
     if not left:
         raise _none(view, "every trial has been trained: none is handed out any more", "never")
     held, waiting = len(left) - len(planned), len(planned)
@@ -115,16 +118,6 @@ def _free(view: StudyView, arms: frozenset[str]) -> PlannedTrial:
 
 def _none(view: StudyView, words: str, later: Later) -> Conflict:
     return Conflict(words, [Detail(path=FREE, message=later), Detail(path="state", message=view.state.value)])
-
-
-def has_values(trial: TrialView) -> bool:
-    """Whether every value of a trial is known: a search may not have suggested them yet."""
-    return not isinstance(trial.planned, Slot) or searched(trial.planned).keys() <= trial.planned.config.keys()
-
-
-def resolved(slot: Slot) -> PlannedTrial:
-    """A slot with what was suggested for it."""
-    return resolve(slot, {key: slot.config[key] for key in searched(slot)})
 
 
 def _handed(trial: PlannedTrial, event: TrialLeased) -> HandedTrial:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,19 +46,6 @@ def test_a_trial_comes_with_all_that_its_training_needs(office: Office) -> None:
     with office.views.read("s1") as view:
         trial = view.trials[handed.trial]
         assert (trial.state, trial.host) == (TrialState.RUNNING, "somebody")
-
-
-def test_askers_of_two_processes_at_once_get_every_trial_once(tmp_path: Path) -> None:
-    wide = {**GRID, "problem": {"name": "forest", "depth": {"grid": list(range(1, 25))}}}
-    stores = [SqlStore(tmp_path), SqlStore(tmp_path)]
-    offices = [Office(stores[0], wide), Office(stores[1], create=False)]
-    with ThreadPoolExecutor(8) as askers:
-        handed = list(askers.map(lambda i: offices[i % 2].ask(), range(24)))
-    assert len({each.trial for each in handed}) == len({each.lease for each in handed}) == 24
-    with pytest.raises(Conflict, match="no trial is free now \\(24 trials with others\\)"):
-        offices[0].ask()
-    for store in stores:
-        store.close()
 
 
 def test_who_asks_second_for_the_last_trial_hears_that_it_is_taken(store: SqlStore, tmp_path: Path) -> None:
