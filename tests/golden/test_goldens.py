@@ -25,6 +25,9 @@ TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)")
 TRIAL = "/api/studies/{study_id}/trials/{trial_id}"
 # What other tests look at, and why no golden can.
 NOT_KEPT = {
+    "/api/code/{code_hash}": "routes/test_code.py",
+    "/api/code/{code_hash}/content": "a zip: routes/test_code.py",
+    "/api/studies/{study_id}/code": "a zip: routes/test_code.py",
     "/api/studies/{study_id}/report": "a page with plotly.js in it",
     f"{TRIAL}/artifacts/{{name}}": "a file as it was uploaded",
     f"{TRIAL}/checkpoint": "a file as it was uploaded",
