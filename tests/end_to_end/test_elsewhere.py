@@ -25,7 +25,7 @@ from paretoscope import trainable
 
 @trainable(metrics={"gain": "maximize", "cost": "minimize"})
 def curve(trial, x: float = 0.5):
-    raise RuntimeError("whoever asks for a trial runs code of their own")
+    trial.report(gain=x, cost=x)
 """
 ARMS: list[dict[str, Any]] = [
     {"name": "grid", "problem": {"name": "curve", "x": {"grid": {"from": 0.1, "to": 1.0, "count": 10}}}},
@@ -43,15 +43,18 @@ def client(cluster: Running) -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture
-def study(client: Client, tmp_path: Path) -> Study:
-    (tmp_path / "mine.py").write_text(CODE)
-    arms = [{**arm, "run": "elsewhere"} for arm in ARMS]
-    resources = {"cpus": 64}  # no cluster of these tests has as many: nothing may be trained here
-    spec = {"name": "far", "code": tmp_path / "mine.py", "seeds": [0, 1], "arms": arms, "resources": resources}
-    study = client.submit(spec)
+def submitted(client: Client, folder: Path, **spec: Any) -> Study:
+    (folder / "mine.py").write_text(CODE)
+    study = client.submit({"name": "far", "code": folder / "mine.py", **spec})
     until(lambda: study.read()["state"] == "running", "the study runs")
     return study
+
+
+@pytest.fixture
+def study(client: Client, tmp_path: Path) -> Study:
+    arms = [{**arm, "run": "elsewhere"} for arm in ARMS]
+    resources = {"cpus": 64}  # no cluster of these tests has as many: nothing may be trained here
+    return submitted(client, tmp_path, seeds=[0, 1], arms=arms, resources=resources)
 
 
 def holder(client: Client, study: Study, number: int, *keeps: int) -> subprocess.Popen[str]:
@@ -95,3 +98,25 @@ def test_four_processes_share_forty_trials_two_are_killed_and_each_trial_is_fini
     for process in others:
         if process.stdout is not None:
             process.stdout.close()
+
+
+def test_a_study_that_is_trained_here_and_elsewhere_is_paused_goes_on_and_ends_with_both(
+    client: Client, tmp_path: Path
+) -> None:
+    here = {"name": "here", "problem": {"name": "curve", "x": {"grid": [0.2, 0.4]}}}
+    far = {"name": "far", "problem": {"name": "curve", "x": {"grid": [0.6, 0.8]}}, "run": "elsewhere"}
+    study = submitted(client, tmp_path, arms=[here, far])
+    with study.ask() as first:
+        first.report(gain=0.6, cost=0.3)
+    until(lambda: len(study.trials(arm="here", state="finished")) == 2, "what Ray trains", 60)
+    with study.ask() as second:
+        study.pause()
+        second.alive()
+        assert second.should_stop
+    assert [trial["state"] for trial in study.trials(arm="far")] == ["finished", "planned"]
+    until(lambda: not study.read().get("pausing"), "the driver has left")
+    study.resume()
+    with until(lambda: study.read()["state"] == "running", "it goes on") and study.ask(wait=60) as again:
+        assert again.id == second.id
+        again.report(gain=0.8, cost=0.6)
+    assert study.wait(timeout=60).read()["counts"]["finished"] == 4

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.contract.wire.asking import HandedTrial
 from service.contract.wire.errors import Conflict, InvalidInput
 from service.contract.wire.events import (
     StudyCancelled,
@@ -14,10 +16,12 @@ from service.contract.wire.events import (
     StudyResumed,
     StudyStarted,
     TrialFinished,
+    TrialLeased,
     TrialReturned,
     TrialState,
     TrialSuggested,
 )
+from service.store.protocol import Appended
 from service.store.sql import SqlStore
 from tests.service.elsewhere import GRID, SEARCH, Office
 
@@ -38,6 +42,18 @@ def later_or_never(error: Conflict) -> str:
     return next(detail.message for detail in error.details if detail.path == "free")
 
 
+def just_before(office: Office, happens: Callable[[], object]) -> None:
+    """Something comes between the look at the view and the next word to the store."""
+    append = office.store.append
+
+    def late(*arguments: Any, **more: Any) -> Appended:
+        office.store.append = append  # type: ignore[method-assign]
+        happens()
+        return append(*arguments, **more)
+
+    office.store.append = late  # type: ignore[method-assign]
+
+
 def test_a_trial_comes_with_all_that_its_training_needs(office: Office) -> None:
     handed = office.ask(seconds=5)
     assert (handed.arm, handed.seed, handed.lease_seconds) == ("far", 0, 5.0)
@@ -52,14 +68,8 @@ def test_who_asks_second_for_the_last_trial_hears_that_it_is_taken(store: SqlSto
     """The other process takes it between the look and the wish."""
     office = Office(store, {**GRID, "problem": {"name": "forest", "depth": 7}})
     other = Office(SqlStore(tmp_path), create=False)
-    append, taken = store.append, []
-
-    def late(*arguments: object, **more: object) -> object:
-        store.append = append  # type: ignore[method-assign]
-        taken.append(other.ask())
-        return append(*arguments, **more)  # type: ignore[arg-type]
-
-    store.append = late  # type: ignore[method-assign, assignment]
+    taken: list[HandedTrial] = []
+    just_before(office, lambda: taken.append(other.ask()))
     with pytest.raises(Conflict) as refused:
         office.ask()
     assert len(taken) == 1 and later_or_never(refused.value) == "later"
@@ -96,14 +106,7 @@ def test_a_report_renews_a_lease(office: Office) -> None:
 def test_a_holder_that_is_heard_of_while_it_is_called_silent_keeps_its_trial(office: Office) -> None:
     held = office.ask()
     office.clock.ahead = 100
-    append = office.store.append
-
-    def after_a_report(*arguments: object, **more: object) -> object:
-        office.store.append = append  # type: ignore[method-assign]
-        office.report(held)
-        return append(*arguments, **more)  # type: ignore[arg-type]
-
-    office.store.append = after_a_report  # type: ignore[method-assign, assignment]
+    just_before(office, lambda: office.report(held))
     office.leases.take_back("s1")
     office.report(held, epoch=2)
 
@@ -162,6 +165,14 @@ def test_a_paused_study_hands_out_nothing_and_its_holders_go_on(office: Office) 
     office.store.append("s1", [StudyResumed(uid="r"), StudyStarted(uid="again", job="s1-2")])
     office.report(held, epoch=2)
     assert office.ask().trial != held.trial
+
+
+def test_a_pause_that_comes_between_is_said_and_nothing_is_handed_out(office: Office) -> None:
+    just_before(office, lambda: office.store.append("s1", [StudyPaused(uid="p")]))
+    with pytest.raises(Conflict, match="study s1 is paused") as refused:
+        office.ask()
+    assert later_or_never(refused.value) == "later"
+    assert not any(isinstance(logged.event, TrialLeased) for logged in office.store.read("s1", 0))
 
 
 def test_a_cancelled_study_hands_out_nothing_ever_again_and_its_holders_hear_of_it(office: Office) -> None:
