@@ -26,13 +26,15 @@ from service.store.artifacts import CHECKPOINT, LATENT_MAP
 from tests.golden.logs import play_all
 from tests.processes import Running, service_alone, short_home
 from tests.service.figures.test_latent_figure import MAP
+from tests.service.own_code import PROBLEM, study_of
 from tests.service.routes.test_artifacts import put
 from tests.service.routes.test_cohorts import content as saved_state
 from tests.service.routes.test_http import submit
 from tests.service.web.test_openapi import OPERATIONS
 
 SPEC: dict[str, Any] = {"name": "small", "seeds": [0], "arms": [{"name": "a", "weighting": {"name": "mib"}}]}
-KINDS: dict[type, str] = {dict: "application/json", bytes: "application/octet-stream"}
+PYTHON = "text/x-python"
+KINDS: dict[type, str] = {dict: "application/json", bytes: "application/octet-stream", str: PYTHON}
 MEMBERS: dict[str, Any] = {trial.id: {} for trial in expand(check_study(SPEC))}
 KEY = key_of(MEMBERS)
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -47,13 +49,15 @@ class Live(NamedTuple):
     trials: dict[str, str]  # one of each study
     with_files: str
     with_state: str
+    with_code: str
+    code: str
     figures: list[str]
 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
     """Without Ray: nothing that is submitted ever runs."""
-    with short_home() as home, service_alone(home) as service:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as service:
         studies = list(play_all(service).values())
         with_files = submit(service, SPEC)["id"]
         trials = {
@@ -66,11 +70,14 @@ def live() -> Iterator[Live]:
         with_state = submit(service, SPEC)["id"]
         place = f"{service.url}/api/studies/{with_state}/cohorts/{KEY}/state"
         httpx.put(place, content=saved_state(MEMBERS), trust_env=False).raise_for_status()
+        code = str(service.post("/api/code", content=b"# mine", headers={"Content-Type": PYTHON}).json()["hash"])
+        service.post(f"/api/code/{code}/description", json={"problems": [PROBLEM]}).raise_for_status()
+        with_code = submit(service, {**study_of(), "code": code})["id"]
         schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json")
         parsed = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
         operations = {operation.label: operation for operation in parsed}
         figures = [figure["name"] for figure in service.get("/api/figures").json()["figures"]]
-        yield Live(service, operations, studies, trials, with_files, with_state, figures)
+        yield Live(service, operations, studies, trials, with_files, with_state, with_code, code, figures)
         log = service.log()
         assert "Traceback" not in log and "Warning" not in log
 
@@ -84,7 +91,7 @@ def checks(label: str) -> list[Any]:
 def addresses(live: Live, label: str) -> list[dict[str, str]]:
     """What stands in the places of the address, for something that exists: GET answers 200 to each."""
     if "{study_id}" not in label:
-        return [{}]
+        return [{"code_hash": live.code} if "{code_hash}" in label else {}]
     if not label.startswith("GET"):  # for what changes a study, a new one
         study = submit(live.service, SPEC)["id"]
         trial = live.service.get(f"/api/studies/{study}/trials", limit=1).json()["trials"][0]["id"]
@@ -94,8 +101,8 @@ def addresses(live: Live, label: str) -> list[dict[str, str]]:
     if "/artifacts/" in label or "/checkpoint" in label:
         files = {"study_id": live.with_files, "trial_id": live.trials[live.with_files]}
         return [{**files, "name": name} for name in (CHECKPOINT, LATENT_MAP)]
-    if "{key}" in label:
-        return [{"study_id": live.with_state, "key": KEY}]
+    if "{key}" in label or label.endswith("/code"):
+        return [{"study_id": live.with_state, "key": KEY} if "{key}" in label else {"study_id": live.with_code}]
     return [{"study_id": study, "trial_id": live.trials[study]} for study in live.studies]
 
 
@@ -162,13 +169,15 @@ def test_every_get_answers_as_documented_about_what_exists(live: Live, label: st
 def test_every_post_and_put_answers_as_documented_when_it_is_done(live: Live) -> None:
     study, trial = (addresses(live, "POST /{study_id}")[0][name] for name in ("study_id", "trial_id"))
     report = {"uid": "a", "kind": "report", "trial": trial, "metrics": {"epoch": 1, "accuracy": None}}
-    place = {"study_id": study, "trial_id": trial, "name": CHECKPOINT, "key": KEY}
+    place = {"study_id": study, "trial_id": trial, "name": CHECKPOINT, "key": KEY, "code_hash": live.code}
     asked: list[tuple[str, Any, int]] = [
         ("POST /api/studies", SPEC, 201),
         ("POST /api/studies/check", SPEC, 200),
         ("POST /api/studies/check", {**SPEC, "seeds": []}, 200),
         ("POST /api/studies/{study_id}/reports", {"events": [{"uid": "s", "kind": "study_started"}, report]}, 200),
         ("POST /api/studies/{study_id}/ask", {}, 422),
+        ("POST /api/code", "# of one's own", 201),
+        ("POST /api/code/{code_hash}/description", {"refusal": {"message": "no"}}, 204),
         ("PUT /api/studies/{study_id}/trials/{trial_id}/artifacts/{name}", b"weights", 204),
         ("PUT /api/studies/{study_id}/cohorts/{key}/state", b"no state", 422),
         ("PUT /api/studies/{study_id}/cohorts/{key}/state", saved_state(MEMBERS), 204),
