@@ -26,6 +26,8 @@ Entry = Annotated[
 ]
 ARCHIVE = "application/zip"
 PYTHON = "text/x-python"
+BINARY = "application/octet-stream"  # a file or an archive: its first bytes tell
+FIRST_OF_ARCHIVE = b"PK"
 
 
 def _body(request: Request, parts: PartsOf) -> Body:
@@ -36,15 +38,18 @@ def _report(request: Request, parts: PartsOf) -> Body:
     return Body(request, parts.settings.max_study_bytes)
 
 
-@router.post("/code", status_code=201, openapi_extra={**takes({ARCHIVE: FILE, PYTHON: FILE}), **needs("code")})
+@router.post(
+    "/code", status_code=201, openapi_extra={**takes({ARCHIVE: FILE, PYTHON: FILE, BINARY: FILE}), **needs("code")}
+)
 async def send_code(body: Annotated[Body, Depends(_body)], parts: PartsOf, entry: Entry = None) -> CodeAnswer:
     """Send a Python file, or a folder as a zip. Ray reads it in a process of its own; a study names it by its hash."""
-    language = body.language(("zip", "python"))
+    language = body.language(("zip", "python", "octet-stream"))
     content = await body.read()
+    is_archive = language == "zip" or (language == "octet-stream" and content.startswith(FIRST_OF_ARCHIVE))
 
     def keep() -> CodeAnswer:
         name = entry or "code.py"
-        files = {name: content} if language == "python" else unpacked(content, parts.settings.max_code_bytes)
+        files = unpacked(content, parts.settings.max_code_bytes) if is_archive else {name: content}
         code_hash = parts.code.put(files, _entry(files, entry))
         return code_answer(code_hash, parts.describing.reading(code_hash))
 

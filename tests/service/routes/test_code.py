@@ -164,6 +164,18 @@ def test_a_study_without_code_has_none_to_fetch(bench: Bench) -> None:
     assert bench.ask("GET", f"/api/studies/{bench.submit()}/code").status_code == 404
 
 
+def test_bytes_of_no_kind_are_a_file_or_an_archive_by_how_they_begin(bench: Bench) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("mine.py", SOURCE)
+    headers, query = {"Content-Type": "application/octet-stream", **bearer("owner")}, {"entry": "mine.py"}
+    answers = [
+        bench.ask("POST", "/api/code", content=content, headers=headers, params=query).json()
+        for content in (SOURCE, buffer.getvalue())
+    ]
+    assert answers[0]["hash"] == answers[1]["hash"] == sent(bench).json()["hash"]
+
+
 def test_packages_that_it_asks_for_are_installed_where_it_is_read_and_where_it_runs(bench: Bench) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

@@ -232,7 +232,7 @@ def test_every_body_is_documented() -> None:
     binary = {"type": "string", "format": "binary"}
     file = {"application/octet-stream": binary}
     assert bodies == {
-        "POST /api/code": {"application/zip": binary, "text/x-python": binary},
+        "POST /api/code": {"application/zip": binary, "text/x-python": binary, **file},
         "POST /api/code/{code_hash}/description": {"application/json": {"$ref": "#/components/schemas/CodeReading"}},
         "POST /api/studies": study,
         "POST /api/studies/check": study,
