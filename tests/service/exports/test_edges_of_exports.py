@@ -11,7 +11,7 @@ import pytest
 
 from service.analysis.compared import compared
 from service.contract.wire.plotly import DrawnFigure
-from service.exports.formats import csv_pieces, parquet_bytes
+from service.exports.formats import csv_pieces, harmless, parquet_bytes
 from service.exports.names import LONGEST, disposition, file_stem
 from service.exports.report import report
 from service.exports.report_tables import MARKS, MOST_TRIALS, arms_table, trials_table
@@ -45,6 +45,24 @@ def test_no_cell_of_a_downloaded_csv_is_a_formula(bench: Bench) -> None:
     answer = bench.ask("GET", f"/api/studies/{study}/export", params={"format": "csv"})
     rows = list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
     assert [row["arm"] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-1"]
+
+
+@pytest.mark.parametrize("before", ["", " ", "\t", "\r", "\n", " \t", "\r\n "])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+def test_a_text_that_a_spreadsheet_would_run_is_protected_whatever_space_stands_before_it(
+    before: str, sign: str
+) -> None:
+    assert harmless(f"{before}{sign}1+1") == f"'{before}{sign}1+1"
+
+
+@pytest.mark.parametrize("cell", ["", " ", "a=1", "1-2", " β @ 0.1", "'=1", -1.5, -3, True, None])
+def test_numbers_below_zero_and_texts_that_only_contain_a_sign_stay_as_they_are(cell: object) -> None:
+    assert harmless(cell) is cell
+
+
+def test_the_head_of_a_csv_file_is_no_formula_either() -> None:
+    table = Table([Column("=1+1", "float"), Column("n", "float")], iter([(-1.5, -2.5)]))
+    assert "".join(csv_pieces(table)) == "'=1+1,n\r\n-1.5,-2.5\r\n"
 
 
 def test_a_table_is_of_the_moment_it_was_asked_for() -> None:
