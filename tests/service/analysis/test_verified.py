@@ -133,6 +133,46 @@ def test_a_network_past_an_end_of_the_curve_has_no_height_but_a_difference() -> 
     assert own.betas[0].differences["i_xz_bits"].mean == pytest.approx(8.0 - 20.0)
 
 
+COLLAPSED = (0.01, 0.0)
+
+
+def curves_of(*curves: tuple[Place, ...], network: Place = (8.0, 2.7)) -> StudyView:
+    """In each seed another curve, and one network beside it."""
+    view = bottleneck_of(arm(1), seeds=range(len(curves)))
+    for trial_id, trial in view.all_trials.items():
+        if trial.planned.verifies:
+            play(view, trial_id, [{"i_xz_bits": network[0], "i_zy_bits": network[1]}])
+        else:
+            places = zip(BETAS, curves[trial.planned.seed], strict=True)
+            play_curves(view, trial_id, curve(*((beta, x, y) for beta, (x, y) in places)))
+    return view
+
+
+def test_a_network_whose_curve_collapsed_as_a_whole_is_one_that_the_curve_does_not_reach() -> None:
+    own = found(curves_of(PLACES, (COLLAPSED,) * 5, PLACES, PLACES))
+    assert own.reached == 0.75
+    assert own.matched["i_zy_bits"].seeds == own.distance.seeds == 3, "only where there is a curve"
+    assert own.matched["i_zy_bits"].mean == pytest.approx(0.1)
+
+
+def test_a_network_that_collapsed_is_not_asked_to_be_on_the_curve() -> None:
+    assert found(checked((8.0, 2.7), COLLAPSED)).reached == 1.0
+    assert found(curves_of(PLACES, network=COLLAPSED)).reached is None, "there is none to reach"
+
+
+def test_places_where_a_curve_collapsed_are_no_part_of_it() -> None:
+    """Else it would reach down to a rate of 0.01, and a network at 0.5 with it."""
+    ending = (*PLACES[:4], COLLAPSED)
+    assert found(curves_of(ending, network=(0.5, 0.2))).reached == 0.0
+    assert found(curves_of(ending, network=(4.0, 1.9))).reached == 1.0
+
+
+def test_where_every_curve_collapsed_nothing_is_known_of_heights() -> None:
+    own = found(curves_of((COLLAPSED,) * 5, (COLLAPSED,) * 5))
+    assert own.reached is None and own.distance.seeds == own.matched["i_zy_bits"].seeds == 0
+    assert own.differences["i_zy_bits"].mean == pytest.approx(0.0 - 2.7), "at the same β they are compared"
+
+
 def test_collapsed_networks_are_compared_at_their_beta_alone() -> None:
     own = found(checked((8.0, 2.7), (0.01, 0.0)))
     assert own.matched["i_zy_bits"].mean == pytest.approx(0.1)
