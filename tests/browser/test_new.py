@@ -255,9 +255,8 @@ def test_a_study_is_written_and_run_with_the_keyboard_alone(alone: Running, open
     page = opened(alone).goto("/new?preset=empty")
     counted(page, "21 trials in 2 arms")
     page.get_by_label("Start from").focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    for _ in ("Form", "YAML", "Your own code", "name"):
+        page.keyboard.press("Tab")
     expect(page.get_by_label("name", exact=True).first).to_be_focused()
     page.keyboard.press("Control+A")
     page.keyboard.type("typed")

@@ -8,12 +8,12 @@ const LOOK = 500;
 const wait = (/** @type {number} */ pause) => new Promise((resolve) => setTimeout(resolve, pause));
 
 /** Where it was refused, and why. */
-function refusal(/** @type {Code} */ code) {
+function refusal(/** @type {CodeAnswer} */ code) {
   const place = [code.file, code.line].filter((part) => part !== null).join(", line ");
   return [place, code.reason].filter(Boolean).join(": ");
 }
 
-/** What the service knows of a file once somebody has read it. @returns {Promise<Code>} */
+/** What the service knows of a file once somebody has read it. @returns {Promise<CodeAnswer>} */
 async function described(/** @type {File} */ file) {
   let code = await postPython(`/api/code?entry=${encodeURIComponent(file.name)}`, await file.text());
   while (code.state === "waiting") {
@@ -25,7 +25,7 @@ async function described(/** @type {File} */ file) {
 }
 
 /** A study to start from: weights by hand against an automatic weighting, or a script with its defaults. */
-function firstStudy(/** @type {Code} */ code) {
+function firstStudy(/** @type {CodeAnswer} */ code) {
   const [own] = code.problems;
   const problem = { name: own.name };
   const byHand = { name: "fixed", beta: { grid: { from: 0.1, to: 10, count: 5, scale: "log" } } };

@@ -22,7 +22,7 @@ interface Metric {
   family: string | null;
 }
 
-interface Code {
+interface CodeAnswer {
   hash: string;
   state: "waiting" | "described" | "refused";
   entry: string;
