@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
+from service.contract.study.extension import Extension
+from service.contract.wire.errors import Conflict
 from service.launching import launcher
+from service.launching.again import extension, retrial
+from service.views.fold import StudyView
 from tests.service.bench import Bench
+from tests.service.studies import MANUAL, bottleneck_of, event, play, tell
 
 ARM = {"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 1.0]}}}
 
@@ -84,6 +89,36 @@ def test_a_trial_is_retried_three_times_at_most_and_each_time_after_a_longer_wai
         bench.cluster.end(f"{study}-{retry + 1}", "SUCCEEDED", None)
     answer = ask(bench, study, "retry")
     assert answer.status_code == 409 and "retried 3 times already" in answer.json()["error"]["message"]
+
+
+def failed_after(*retries: int | None) -> tuple[StudyView, list[str]]:
+    """A study each of whose trials has failed after so many retries, or has finished."""
+    view = bottleneck_of(MANUAL, seeds=range((len(retries) + 2) // 3))
+    trials = list(view.all_trials)[: len(retries)]
+    for trial, count in zip(trials, retries, strict=True):
+        for _ in range(count or 0):
+            play(view, trial, [], "trial_failed")
+            tell(view, event("study_retried", trials=[trial]))
+        play(view, trial, [{"accuracy": 0.5}], "trial_finished" if count is None else "trial_failed")
+    return view, trials
+
+
+@pytest.mark.parametrize(
+    ("retries", "wait"),
+    [((0, 0), 0.0), ((0, 1), 30.0), ((1, 0), 30.0), ((2, 0), 120.0), ((0, 1, 2), 120.0), ((1, 1), 30.0)],
+)
+def test_the_wait_is_that_of_the_trial_that_was_retried_most(retries: tuple[int, ...], wait: float) -> None:
+    view, trials = failed_after(*retries)
+    again = retrial(view, "u")
+    assert (again.trials, again.wait_seconds) == (trials, wait)
+
+
+def test_a_trial_that_was_retried_often_enough_stays_failed_and_no_other_waits_for_it() -> None:
+    view, (_, first, _) = failed_after(3, 0, None)
+    again = retrial(view, "u")
+    assert (again.trials, again.wait_seconds) == ([first], 0.0)
+    with pytest.raises(Conflict, match="every failed trial was retried 3 times already"):
+        retrial(failed_after(3, None)[0], "u")
 
 
 def test_a_study_without_failed_trials_has_nothing_to_retry(bench: Bench) -> None:
@@ -183,6 +218,17 @@ def test_a_paused_training_that_depends_on_the_number_of_epochs_begins_anew_too(
     event = bench.events(study)[-1]
     assert (event["trials"], event["anew"]) == ([], [staged])
     assert rows(bench, study)[staged]["metrics"] == {}
+
+
+@pytest.mark.parametrize("form", ["simplified", "two-stage"])
+def test_more_epochs_plan_nothing_again_that_has_failed_or_not_begun(form: str) -> None:
+    view = bottleneck_of({**STAGED, "weighting": {"name": "arml", "form": form}}, seeds=range(3))
+    done, failed, _ = view.all_trials
+    play(view, done, [{"accuracy": 0.5}])
+    play(view, failed, [{"accuracy": 0.5}], "trial_failed")
+    more = extension(view, Extension(epochs=view.study.training.epochs + 1), "u")
+    assert (more.trials, more.anew) == (([done], None) if form == "simplified" else ([], [done]))
+    assert not extension(view, Extension(seeds=[7]), "u").trials, "more seeds are none of theirs"
 
 
 @pytest.mark.parametrize(
