@@ -16,8 +16,11 @@ from service.contract.wire.events import (
     StudyCancelled,
     StudyEvent,
     StudyExtended,
+    StudyFailed,
     StudyFinished,
+    StudyInterrupted,
     StudyPaused,
+    StudyReconnected,
     StudyResumed,
     StudyRetried,
     StudyStarted,
@@ -190,6 +193,66 @@ def reasons(*events: Event) -> list[str]:
 )
 def test_a_refusal_names_the_rule_and_the_value(events: list[Event], reason: str) -> None:
     assert reasons(*events) == [reason]
+
+
+PAUSED, RESUMED, CANCELLED = StudyPaused(uid="p"), StudyResumed(uid="r"), StudyCancelled(uid="c")
+FINISHED, FAILED = StudyFinished(uid="f"), StudyFailed(uid="x", reason="why")
+RETRIED, EXTENDED = StudyRetried(uid="a", trials=["a"]), StudyExtended(uid="e", spec={}, version=2, trials=["a"])
+LOST, BACK = StudyInterrupted(uid="i", reason="why"), StudyReconnected(uid="b")
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ([GO, PAUSED, FINISHED], StudyState.FINISHED),  # its last trial ended while a pause was asked for
+        ([GO, PAUSED, FAILED], StudyState.FAILED),  # so did its driver
+        ([GO, PAUSED, CANCELLED], StudyState.CANCELLED),
+        ([FAILED], StudyState.FAILED),  # what cannot be started
+        ([CANCELLED], StudyState.CANCELLED),
+        ([PAUSED, RESUMED, GO], StudyState.RUNNING),
+        ([GO, GO], StudyState.RUNNING),
+        ([GO, LOST, BACK], StudyState.RUNNING),
+        ([GO, FAILED, RESUMED], StudyState.RUNNING),
+        *(
+            ([GO, end, again], StudyState.RUNNING)
+            for end in (PAUSED, FINISHED, FAILED)
+            for again in (RETRIED, EXTENDED)
+        ),
+    ],
+    ids=lambda given: "-".join(event.kind for event in given) if isinstance(given, list) else given.value,
+)
+def test_a_study_takes_these_events_one_after_the_other(events: list[Event], state: StudyState) -> None:
+    ledger = Ledger()
+    assert ledger.take(events) == (events, []) and ledger.state is state
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [FINISHED],  # before anything was started
+        [GO, RESUMED],  # nobody has paused it
+        [GO, FINISHED, RESUMED],
+        [GO, CANCELLED, RESUMED],
+        [GO, CANCELLED, RETRIED],
+        [GO, CANCELLED, EXTENDED],
+        [GO, CANCELLED, FINISHED],
+        [GO, FINISHED, FAILED],
+        [GO, FINISHED, CANCELLED],
+        [GO, FINISHED, PAUSED],
+        [GO, PAUSED, PAUSED],
+        [GO, PAUSED, GO],
+        [GO, PAUSED, LOST],
+        [GO, RETRIED],  # a driver that runs has its plan
+        [GO, EXTENDED],
+        [LOST],
+        [BACK],
+    ],
+    ids=lambda given: "-".join(event.kind for event in given),
+)
+def test_a_study_refuses_the_last_of_these_events(events: list[Event]) -> None:
+    taken, refused = Ledger().take(events)
+    assert (taken, [event for event, _ in refused]) == (events[:-1], events[-1:])
+    assert all(refusal.by_state for _, refusal in refused)
 
 
 def test_what_is_on_its_way_when_a_study_is_paused_comes_in() -> None:
