@@ -28,5 +28,6 @@ def refusal(path: str) -> InvalidInput:
 
 def check_as_written(path: str, folder: Path, opened: Sequence[Path]) -> None:
     """By its letters, where the files are not seen; whoever opens it looks where links lead."""
-    if not is_below(os.path.normpath(folder / path), [folder, *opened]):
+    allowed = [Path(os.path.normpath(each)) for each in (folder, *opened)]  # a setting may have a '..' in it too
+    if not is_below(os.path.normpath(folder / path), allowed):
         raise refusal(path)
