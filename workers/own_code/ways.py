@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.func import vmap
 
 from workers.own_code.answers import Answered
+from workers.own_code.few_classes import FewClasses
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
 from workers.own_code.randomness import Noise
@@ -78,28 +79,42 @@ class Stacked(Way):
     def __init__(self, members: Members) -> None:
         self._members = members
         self._values: list[Tensor] = []
+        self._classes: dict[Function, FewClasses] = {}
 
     def run(self, function: Function, batch: Batch) -> list[Tensor]:
         members = self._members
+        names = [*members.names, *members.buffers]
+        listening = self._listening(function, batch)
 
-        def one(
-            leaves: Sequence[Tensor], buffers: Mapping[str, Tensor], draw: Tensor, columns: Sequence[Tensor]
-        ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
-            held = dict(zip(members.names, leaves, strict=True)) | dict(buffers)
-            with members.slots.holding(held), batch.answering(draw):
-                return function(members.model, batch.of(columns)), members.slots.held(list(buffers))
+        def one(draw: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
+            held, columns = dict(zip(names, tensors, strict=False)), tensors[len(names) :]
+            with members.slots.holding(held), listening(draw):
+                values = function(members.model, batch.of(columns))
+                return (*values, *members.slots.held(list(members.buffers)).values())
 
         batch.begin()
+        # All in one row: taking nested arguments apart takes as long as some of the operations.
         with _unchecked_distributions():
-            values, after = vmap(one, randomness="error")(
-                members.leaves, members.buffers, batch.draws, list(batch.columns)
+            given = vmap(one, randomness="error")(
+                batch.draws, *members.leaves, *members.buffers.values(), *batch.columns
             )
+        count = len(given) - len(members.buffers)
         with torch.no_grad():
-            for name, tensor in members.buffers.items():
-                if after[name].data_ptr() != tensor.data_ptr():
-                    tensor.copy_(after[name])
-        self._values = list(values)
+            for tensor, after in zip(members.buffers.values(), given[count:], strict=True):
+                if after.data_ptr() != tensor.data_ptr():
+                    tensor.copy_(after)
+        self._values = list(given[:count])
         return self._values
+
+    def _listening(self, function: Function, batch: Batch) -> Callable[[Tensor], AbstractContextManager[object]]:
+        """For random numbers and cross-entropies, unless it is known that there are none."""
+        if batch.answered:
+            return batch.answering
+        before = self._classes.get(function)
+        if before is not None and not before.met:
+            return lambda draw: nullcontext()
+        classes = self._classes.setdefault(function, FewClasses())
+        return lambda draw: classes
 
     def pull(
         self, terms: Mapping[int, Tensor | None], leaves: slice = slice(None), retain: bool = False

@@ -76,7 +76,7 @@ def test_stacked_numbers_that_differ_are_not_used(
 def test_gradients_that_differ_are_not_used(cohort: OwnCohort, monkeypatch: pytest.MonkeyPatch) -> None:
     pull = Stacked.pull
     monkeypatch.setattr(Stacked, "pull", lambda *args, **options: [1.001 * g for g in pull(*args, **options)])
-    assert chosen(cohort).words.startswith("not stacked: gradients differ from those of members alone by up to 1.0e-03")
+    assert chosen(cohort).words.startswith("not stacked: gradients differ from those of members alone by up to 0.00100")
 
 
 def test_a_batch_that_cannot_be_stacked_after_all_is_computed_one_by_one(
