@@ -135,7 +135,8 @@ def service(url: str | None, token: str | None) -> Look:
                 "service", "wrong", f"{client.url} is not ready: {error.message}", "see service.log in its home"
             )
         try:
-            waiting, running = (len(client.studies(state)) for state in ("queued", "running"))
+            listed = (client.entries("/api/studies", "studies", state=state) for state in ("queued", "running"))
+            waiting, running = (len(studies) for studies in listed)
         except ClientError as error:
             return Look("service", "mind", f"{client.url} is ready, but not for you: {error.message}", "give --token")
         words = f"{client.url} is ready, paretoscope {theirs}; studies running: {running}, in the queue: {waiting}"

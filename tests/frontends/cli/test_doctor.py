@@ -8,9 +8,12 @@ import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import pytest
 
 from frontends.cli import doctor
+from frontends.client import Client
+from paretoscope import __version__
 from tests.frontends.cli.command_line import NOWHERE, run
 from tests.processes import Running
 
@@ -100,3 +103,62 @@ def test_little_space_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, f
 def test_a_service_without_ray_is_not_ready(service: Running) -> None:
     look = doctor.service(service.url, None)
     assert look.state == "wrong" and "no Ray is configured" in look.words
+
+
+NEXT = f"{int(__version__.split('.')[0]) + 1}.0.0"
+
+
+class Played(httpx.BaseTransport):
+    """A service of this version that is ready and has so many studies; it may refuse an address."""
+
+    def __init__(self, version: str | None = __version__, refuses: str = "", **studies: int) -> None:
+        self._version, self._refuses, self._studies = version, refuses, studies
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        headers = {"Paretoscope-Version": self._version} if self._version else {}
+        if request.url.path == self._refuses:
+            return httpx.Response(401, headers=headers, json={"error": {"message": "no", "details": []}})
+        asked = request.url.params
+        there = range(self._studies.get(asked.get("state", ""), 0))
+        start = int(asked.get("after", 0))
+        end = start + int(asked.get("limit", 0))
+        page = [{"id": f"s{i}"} for i in there[start:end]]
+        body = {"studies": page, "next": str(end) if end < len(there) else None}
+        return httpx.Response(200, headers=headers, json=body)
+
+
+def looked_at(service: Played, monkeypatch: pytest.MonkeyPatch) -> doctor.Look:
+    monkeypatch.setattr(doctor, "Client", lambda url, token: Client(url, token, transport=service))
+    return doctor.service("http://lab", None)
+
+
+def test_studies_that_run_and_those_that_wait_are_counted_each_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = looked_at(Played(running=2, queued=5, finished=7), monkeypatch)
+    words = f"http://lab is ready, paretoscope {__version__}; studies running: 2, in the queue: 5"
+    assert look == doctor.Look("service", "well", words)
+
+
+def test_a_long_queue_is_counted_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert looked_at(Played(queued=1234), monkeypatch).words.endswith("studies running: 0, in the queue: 1234")
+
+
+@pytest.mark.parametrize(
+    ("service", "state", "words", "advice"),
+    [
+        (Played(None), "wrong", "does not say its version", "upgrade it"),
+        (
+            Played(NEXT),
+            "wrong",
+            f"has paretoscope {NEXT}, and this is {__version__}",
+            f"install paretoscope {NEXT} here, or upgrade the service",
+        ),
+        (Played(refuses="/readyz"), "wrong", "is not ready: no", "see service.log in its home"),
+        (Played(refuses="/api/studies"), "mind", "is ready, but not for you: no", "give --token"),
+    ],
+    ids=["no version", "another version", "not ready", "token refused"],
+)
+def test_what_is_wrong_with_a_service_is_told_with_what_to_do(
+    service: Played, state: str, words: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = looked_at(service, monkeypatch)
+    assert (look.state, look.advice) == (state, advice) and look.words.startswith(f"http://lab {words}")
