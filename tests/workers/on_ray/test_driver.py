@@ -23,7 +23,7 @@ from workers.on_ray.cluster import connected
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import REPORT, members_of, train_cohort
 from workers.planning.past import Past
-from workers.planning.work import Work
+from workers.planning.work import Outcome, Work
 
 GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3, 0.4]}}}
 TUNED: dict[str, Any] = {
@@ -35,26 +35,31 @@ REACHED = {"validation_i_xz_bits": 9.0, "validation_i_zy_bits": 3.0}
 
 
 class Reporter:
-    """Keeps the ends of trials."""
+    """Keeps the ends of trials; `pause_at` is after how many of them it hears of a pause."""
 
     token = None
 
-    def __init__(self) -> None:
+    def __init__(self, pause_at: int | None = None) -> None:
         self.ended, self.paused = threading.Event(), threading.Event()
         self.finished: list[str] = []
+        self._pause_at = pause_at
 
     def trial_finished(self, trial: str, lines: Any, missing: str | None) -> None:
         self.finished.append(trial)
+        if len(self.finished) == self._pause_at:
+            self.paused.set()
 
     def report(self, *said: Any) -> None:
         pass
 
 
 class Tune:
-    """Runs cohorts one after the other, each with one report; `most` is how many it gets to."""
+    """Runs cohorts one after the other, each with one report; `most` is how many it gets to, `leaves` which of them
+    leaves because the study is paused."""
 
     def __init__(self, most: int = 99) -> None:
         self.most, self.cohorts = most, 0
+        self.leaves: int | None = None
         self.handed_out: list[str] = []
         self.trainable: Any = None
         self.tune_config: Any = None
@@ -71,8 +76,13 @@ class Tune:
             if (config := searcher.suggest(name)) in (None, CohortSearcher.FINISHED):
                 return
             self.handed_out += members_of(config)
+            leaves = self.cohorts == self.leaves
             report = EpochReport(
-                epoch=1, metrics=dict.fromkeys(members_of(config), REACHED), failures={}, final=True
+                epoch=1,
+                metrics=dict.fromkeys(members_of(config), REACHED),
+                failures={},
+                final=not leaves,
+                leaves=leaves,
             ).model_dump_json()
             deaths = SimpleNamespace(num_failures=0)
             trial = SimpleNamespace(config=config, trial_id=name, run_metadata=deaths)
@@ -166,6 +176,45 @@ def test_a_study_whose_last_trial_ends_with_its_time_is_complete(tune: Tune, mon
 
 def test_a_study_that_the_service_has_ended_trains_no_more_and_is_not_out_of_time(tune: Tune) -> None:
     assert run(study(), over=True) == (None, [])
+
+
+def paused_at(finished: int | None, deadline: float | None = None, **more: Any) -> tuple[Outcome, list[str]]:
+    """How a study of four trials, one after the other, ends of which so many finish before it hears of a pause."""
+    checked = study(resources={"concurrency": 1, "cohort": 1}, **more)
+    reporter: Any = Reporter(finished)
+    work = Work(checked, expand(checked), {}, deadline, Counter(), [], {}, {}, frozenset())
+    return driver.run("s1", work, reporter, Path("/scratch")), reporter.finished
+
+
+def test_a_study_whose_last_trial_ends_while_a_pause_is_asked_for_is_complete(tune: Tune) -> None:
+    outcome, finished = paused_at(4)
+    assert outcome == Outcome() and len(finished) == 4
+
+
+@pytest.mark.parametrize("before", [1, 3])
+def test_a_study_that_hears_of_a_pause_hands_out_no_more_and_counts_as_paused(tune: Tune, before: int) -> None:
+    outcome, finished = paused_at(before)
+    assert outcome == Outcome(paused=True) and len(finished) == len(tune.handed_out) == before
+
+
+def test_a_cohort_that_left_because_of_a_pause_is_enough_for_the_study_to_count_as_paused(tune: Tune) -> None:
+    """Its process may hear of the pause before the driver does."""
+    tune.leaves = 1
+    outcome, finished = paused_at(None)
+    assert outcome == Outcome(paused=True) and (len(finished), len(tune.handed_out)) == (1, 2)
+
+
+def test_what_is_left_without_a_pause_is_not_paused(tune: Tune) -> None:
+    tune.most = 2
+    outcome, finished = paused_at(None)
+    assert outcome == Outcome() and len(finished) == 2
+
+
+def test_a_study_out_of_time_is_not_paused_whatever_was_asked_for(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([99.0, 100.0])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    outcome, _ = paused_at(1, deadline=100.0, limits={"seconds": 2.5})
+    assert outcome == Outcome("time limit of 2.5 s reached, 3 of 4 trials not trained", late=3)
 
 
 def test_cohorts_have_the_resources_of_the_study_and_are_tried_again_when_they_die(tune: Tune) -> None:
