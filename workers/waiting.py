@@ -60,11 +60,11 @@ class Waiting:
             if study.state.is_ended():
                 self._reporter.ended.set()
                 return Outcome()
-            if study.leave:
-                return Outcome(paused=True)
             if study.last_seq != self._seen:
                 self._look()
                 self._seen = study.last_seq
+            if study.leave and self._open:  # the last trial may end while a pause is asked for
+                return Outcome(paused=True)
         return Outcome()
 
     def _suggest(self) -> None:

@@ -115,7 +115,7 @@ def test_a_search_suggests_batch_after_batch_as_results_come(monkeypatch: pytest
 def test_a_driver_that_is_started_again_suggests_the_same_and_waits_for_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first leaves before it sees the third result, and takes nothing with it but what the log has."""
+    """The first leaves with the third result, and takes nothing with it but what the log has."""
     whole, halves = Far(TUNED), Far(TUNED, trains=3, then="paused")
     assert driven(whole, monkeypatch) == driven(halves, monkeypatch) == DONE
     assert len(halves.of_kind("trial_suggested")) == 4 and halves.of_kind("study_finished") == []
@@ -130,6 +130,13 @@ def test_a_pause_is_heard_and_the_study_is_not_ended(monkeypatch: pytest.MonkeyP
     far = Far(GRID)
     far.state = "paused"
     assert driven(far, monkeypatch) == DONE and far.events == []
+
+
+def test_a_study_whose_last_trial_ends_while_a_pause_is_asked_for_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Far(GRID)
+    far.left, far.then = len(far.trials), "paused"
+    assert driven(far, monkeypatch) == DONE
+    assert [event["kind"] for event in far.events] == ["study_finished"]
 
 
 def test_a_cancelled_study_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
