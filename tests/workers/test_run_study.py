@@ -22,6 +22,7 @@ from workers import run_study
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import living_of, members_of
 from workers.planning.past import Past
+from workers.planning.rounds import Round
 from workers.planning.supply import Supply
 from workers.planning.work import Outcome, Work
 from workers.run_study import DONE, FAILED, LOST, drive, fetch, job_id, main
@@ -47,6 +48,7 @@ class Known:
         self.cohorts: list[dict[str, Any]] = []
         self.extensions = 0
         self.metrics: dict[str, Any] = {}  # of its first trial
+        self.suggested: dict[str, dict[str, Any]] = {}  # by trial
 
     def answer(self, request: Request) -> Answer:
         if request.path.endswith("/reports"):
@@ -60,7 +62,7 @@ class Known:
                     "id": trial.id,
                     "arm": trial.arm,
                     "state": state,
-                    "config": trial.config,
+                    "config": {**trial.config, **self.suggested.get(trial.id, {})},
                     "metrics": {},
                     "extensions": self.extensions,
                 }
@@ -173,6 +175,19 @@ def test_what_is_trained_anew_is_told_under_another_name() -> None:
         f"{staged}:anew2:1",
         f"{staged}:anew2:finished:2",
     ]
+
+
+def test_a_form_that_was_suggested_decides_whether_more_epochs_began_a_trial_anew() -> None:
+    tasks = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+    forms = {"name": "arml", "form": {"choice": ["simplified", "two-stage"]}}
+    search = {"search": {"name": "optuna", "trials": 2}}
+    spec = {**SPEC, "seeds": [0], "arms": [{"name": "a", "weighting": forms, **tasks, **search}]}
+    known = Known(spec, ["planned"] * 2)
+    simple, staged = (trial.id for trial in expand(check_study(spec)))
+    known.suggested = {simple: {"weighting.form": "simplified"}, staged: {"weighting.form": "two-stage"}}
+    assert fetched(known).rounds == {}, "they got no more of them"
+    known.extensions = 2
+    assert fetched(known).rounds == {simple: Round(0, 2, anew=False), staged: Round(0, 2, anew=True)}
 
 
 def test_a_paused_study_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
