@@ -22,6 +22,8 @@ def broken(study: Study) -> Iterator[Detail]:
         path, needs = f"arms[{i}].weighting", None
         if problem.name == "toy":
             needs = "a network whose layers can be scaled by β", "problem 'toy', which has none"
+        elif len(problem.terms) < 2:
+            needs = "two terms or more, among which there is a trade-off", f"one ({', '.join(problem.terms)})"
         elif not model.modulates:
             needs = "model mlp or cnn, whose layers can be scaled and shifted", f"model {model.name!r}"
         elif training.feedback == "dfa":

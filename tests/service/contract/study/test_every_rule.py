@@ -169,6 +169,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [arm(weighting=CONDITIONAL)],
         {"model": {"name": "resnet18"}},
     ),
+    "conditional with a single task": (
+        [("arms[0].weighting.name", ["conditional", "two terms or more", "one (class)"])],
+        [arm({"name": "multitask"}, CONDITIONAL)],
+        {},
+    ),
     "conditional on a toy": (
         [("arms[0].weighting.name", ["network", "'toy'"])],
         [arm({"name": "toy"}, CONDITIONAL)],
