@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from service.contract.methods.models import Model
 from service.contract.methods.problems import Bottleneck, Multitask, Problem
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.weightings import Conditional, OfCurves
 from service.contract.study.axes import listed
-from service.contract.study.study import Study
+from service.contract.study.study import Study, Training
 from service.contract.wire.errors import Detail
 
 
@@ -19,19 +20,7 @@ def broken(study: Study) -> Iterator[Detail]:
         training = study.training_of(arm)
         if not isinstance(weighting, Conditional) or model is None or training is None:
             continue
-        path, needs = f"arms[{i}].weighting", None
-        if problem.name == "toy":
-            needs = "a network whose layers can be scaled by β", "problem 'toy', which has none"
-        elif len(problem.terms) < 2:
-            needs = "two terms or more, among which there is a trade-off", f"one ({', '.join(problem.terms)})"
-        elif not model.modulates:
-            needs = "model mlp or cnn, whose layers can be scaled and shifted", f"model {model.name!r}"
-        elif training.feedback == "dfa":
-            needs = "training.feedback backprop", "'dfa'"
-        elif training.balance is not None:
-            needs = "training without balance: what scales its units by β is not balanced with them", "balance"
-        elif isinstance(problem, Multitask) and "exemplar" in problem.terms:
-            needs = "tasks without a teacher", "'exemplar'"
+        path, needs = f"arms[{i}].weighting", _needs(problem, model, training)
         if needs:
             yield Detail(path=f"{path}.name", message="conditional needs {}, got {}".format(*needs))
         if isinstance(arm.search, OptunaSearch):
@@ -49,6 +38,29 @@ def broken(study: Study) -> Iterator[Detail]:
         if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
             rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
             yield Detail(path=f"{path}.scalarization", message=rule)
+
+
+def _needs(problem: Problem, model: Model, training: Training) -> tuple[str, str] | None:
+    """What it must have, and what it has instead: the first that is missing."""
+    tasks_with_teacher = isinstance(problem, Multitask) and "exemplar" in problem.terms
+    missing = (
+        (problem.name == "toy", ("a network whose layers can be scaled by β", "problem 'toy', which has none")),
+        (
+            len(problem.terms) < 2,
+            ("two terms or more, among which there is a trade-off", f"one ({', '.join(problem.terms)})"),
+        ),
+        (
+            not model.modulates,
+            ("model mlp or cnn, whose layers can be scaled and shifted", f"model {model.name!r}"),
+        ),
+        (training.feedback == "dfa", ("training.feedback backprop", "'dfa'")),
+        (
+            training.balance is not None,
+            ("training without balance: what scales its units by β is not balanced with them", "balance"),
+        ),
+        (tasks_with_teacher, ("tasks without a teacher", "'exemplar'")),
+    )
+    return next((needs for is_missing, needs in missing if is_missing), None)
 
 
 def unverifiable(weighting: OfCurves, problem: Problem) -> str | None:
