@@ -50,8 +50,8 @@ class Members:
         kinds = {tensor.dtype for tensor in self.trained.values()}
         if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
             raise CodeError(f"the parameters of model must be of one floating type, got {sorted(map(str, kinds))}")
-        # What is not trained: frozen parameters, and buffers, which a forward pass may change. Buffers are in one block,
-        # as batch norm under vmap would else write its statistics into a copy.
+        # What is not trained: frozen parameters, and buffers, which a forward pass may change. These are in one block:
+        # batch norm under vmap would else write its statistics into a copy.
         self.frozen = {name for name in names if name not in self.trained}
         self.buffers = {
             name: in_rows(t) if name in self.frozen else t.clone(memory_format=torch.contiguous_format)

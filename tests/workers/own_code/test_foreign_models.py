@@ -23,7 +23,9 @@ from workers.own_code.loaded import LoadedCode
 from workers.own_code.ways import Stacked
 
 FOLDER = Path(__file__).parent / "foreign"
-STACKING = {  # on the first batch; batch norm over ten pictures leaves it to the processor's rounding
+STACKING: dict[
+    str, str | tuple[str, ...]
+] = {  # on the first batch; batch norm over ten pictures leaves it to the processor's rounding
     "residual": ("not stacked: gradients differ", "stacked"),
     "mobile": ("not stacked: gradients differ", "stacked"),
     "transformer": "stacked",
