@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.benchmarks.cohort import cohorts
 from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
+from tests.benchmarks.own_code import MEMBERS, foreign_table, own_rows, tune_row
 from tests.benchmarks.row import Row
 from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
@@ -46,10 +48,10 @@ def ours(client: Client, trials: int) -> float:
     return seconds
 
 
-def plain(ray: dict[str, str], trials: int, mode: str) -> float:
-    """The whole plain script, from its start to its end, on the same Ray."""
+def plain(ray: dict[str, str], *script: str) -> float:
+    """A whole plain script, from its start to its end, on the same Ray."""
     begun = time.perf_counter()
-    command = [sys.executable, "-m", "tests.benchmarks.plain_tune", str(trials), mode]
+    command = [sys.executable, "-m", *script]
     subprocess.run(
         command,
         env={**os.environ, **ray},
@@ -61,22 +63,47 @@ def plain(ray: dict[str, str], trials: int, mode: str) -> float:
     return time.perf_counter() - begun
 
 
-def grids(sizes: Sequence[int]) -> list[Row]:
-    rows = []
+@contextmanager
+def running_ray() -> Iterator[tuple[Client, dict[str, str]]]:
+    """A service, and what a script needs to use its Ray."""
     with short_home() as home, up(home) as running, Client(running.url, running.token) as client:
         note: dict[str, Any] = json.loads((home / "service.json").read_text())
-        ray = {
-            "BENCH_RAY": note["ray_address"],
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # keeps 127.0.0.1 as it is
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": note["ray_token_path"],
-        }
+        yield (
+            client,
+            {
+                "BENCH_RAY": note["ray_address"],
+                "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # keeps 127.0.0.1 as it is
+                "RAY_AUTH_MODE": "token",
+                "RAY_AUTH_TOKEN_PATH": note["ray_token_path"],
+            },
+        )
+
+
+def own_code() -> list[Row]:
+    rows = own_rows()
+    with running_ray() as (client, ray):
+        script = ("tests.benchmarks.own_files.tune_two_heads", str(MEMBERS))
+        rows.append(tune_row(client, lambda: plain(ray, *script)))
+    return rows
+
+
+def grids(sizes: Sequence[int]) -> list[Row]:
+    rows = []
+    with running_ray() as (client, ray):
         for trials in sizes:
             own = ours(client, trials)
             modes = {"reuse": "actors reused", **({"default": "defaults"} if trials <= 48 else {})}
             for mode, words in modes.items():
                 what = f"{trials} trials: plain Ray Tune ({words}) / Paretoscope"
-                rows.append(Row(f"grid-{trials}-{mode}", "grid", what, plain(ray, trials, mode), own))
+                rows.append(
+                    Row(
+                        f"grid-{trials}-{mode}",
+                        "grid",
+                        what,
+                        plain(ray, "tests.benchmarks.plain_tune", str(trials), mode),
+                        own,
+                    )
+                )
     return rows
 
 
@@ -90,6 +117,8 @@ def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
         return steps()
     if group == "cohort":
         return cohorts()
+    if group == "own":
+        return own_code()
     sizes = sizes or SIZES[group]
     if group == "store":
         return [row for studies in sizes for row in _stored(studies)]
@@ -135,6 +164,8 @@ def main(arguments: Sequence[str]) -> None:
     print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
     for row in rows:
         print(f"{row.what:90s} {row.ratio:6.2f}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
+    if "own" in (asked.groups or GROUPS):
+        print(f"\n{foreign_table()}")
 
 
 def _processor() -> str:

@@ -13,6 +13,7 @@ from paretoscope.own import Problem
 from workers.data.random_streams import Seeds
 from workers.models.components.stack import Stack
 from workers.own_code.errors import CodeError
+from workers.own_code.memory import in_rows
 from workers.own_code.randomness import seeded
 from workers.own_code.slots import Slots
 from workers.state import State, copy_into
@@ -49,9 +50,13 @@ class Members:
         kinds = {tensor.dtype for tensor in self.trained.values()}
         if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
             raise CodeError(f"the parameters of model must be of one floating type, got {sorted(map(str, kinds))}")
-        # What is not trained: frozen parameters, and buffers, which a forward pass may change.
+        # What is not trained: frozen parameters, and buffers, which a forward pass may change. These are in one block:
+        # batch norm under vmap would else write its statistics into a copy.
+        self.frozen = {name for name in names if name not in self.trained}
         self.buffers = {
-            name: t.clone(memory_format=torch.contiguous_format) for name, t in rows.items() if name not in self.trained
+            name: in_rows(t) if name in self.frozen else t.clone(memory_format=torch.contiguous_format)
+            for name, t in rows.items()
+            if name not in self.trained
         }
         self._kept = set(self.model.state_dict())
         self.slots = Slots(self.model)
@@ -114,7 +119,7 @@ class Members:
         rows = [self.trained[name].reshape(self.count, -1) for name in names]
         first = next(iter(self.trained.values()))
         flat = torch.cat(rows, dim=1) if rows else first.new_zeros(self.count, 0)
-        return Stack(flat.contiguous(), shapes)
+        return Stack(in_rows(flat), shapes)
 
 
 def _built(problem: Problem) -> nn.Module:

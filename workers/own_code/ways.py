@@ -15,6 +15,7 @@ from workers.own_code.answers import Answered
 from workers.own_code.few_classes import FewClasses
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
+from workers.own_code.memory import at_boundary
 from workers.own_code.randomness import Noise
 
 
@@ -140,15 +141,16 @@ class OneByOne(Way):
     def _one(self, k: int, draw: int, function: Function, batch: Batch) -> tuple[Tensor, ...]:
         members = self._members
         buffers = {name: tensor[k] for name, tensor in members.buffers.items()}
-        held = dict(zip(members.names, self._leaves[k], strict=True)) | buffers
+        held = dict(zip(members.names, self._leaves[k], strict=True))
+        held |= {name: tensor if name in members.frozen else tensor.clone() for name, tensor in buffers.items()}
         batch.begin(draw)
         with members.slots.holding(held), batch.answering(draw):
-            values = function(members.model, batch.of([column[k] for column in batch.columns]))
+            values = function(members.model, batch.of([at_boundary(column[k]) for column in batch.columns]))
             after = members.slots.held(list(buffers))
         with torch.no_grad():
             for name, tensor in buffers.items():
                 if after[name] is not tensor:
-                    tensor.copy_(after[name])
+                    tensor.data.copy_(after[name])  # no graph holds this memory, the function had a copy
         return values
 
     def pull(

@@ -1,0 +1,185 @@
+"""A user's own problem: stacked against one by one, against ours of the same size, and against plain Ray Tune; the
+bottleneck as a user's file against the built-in; models that nobody here wrote. One thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import torch
+
+from frontends.client import Client
+from service.contract.methods.data import Data, Digits, OwnData
+from service.contract.methods.models import Mlp, OwnModel
+from service.contract.methods.own_problems import of_trial
+from service.contract.methods.problems import Bottleneck, Multitask
+from service.contract.methods.weightings import Fixed
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Evaluation, Training
+from service.contract.wording.numbers import number
+from tests.benchmarks.row import Row
+from tests.workers.own_code import test_bottleneck_again as bottleneck
+from tests.workers.own_code import test_foreign_models as foreign
+from workers.own_code import choosing
+from workers.own_code.describing import describe
+from workers.own_code.loaded import LoadedCode
+from workers.own_code.ways import OneByOne, Stacked, Way
+from workers.training.loop import train
+
+EPOCHS, MEMBERS, ROUNDS = 20, 16, 3
+FILES = Path(__file__).parent / "own_files"
+CPU = torch.device("cpu")
+NEVER = Evaluation(every=EPOCHS, samples=1)
+UNIT = "CPU ms an epoch"
+
+
+def betas(trials: int) -> list[float]:
+    return [0.01 * 100 ** (i / (trials - 1)) for i in range(trials)]
+
+
+class Side(NamedTuple):
+    """One side of a comparison: trials, their data, and the file of their code. A process has one code at a time."""
+
+    trials: list[PlannedTrial]
+    data: Data
+    file: Path | None = None
+    stacked: bool | None = None  # none: as the cohort chooses
+
+    def milliseconds(self) -> float:
+        """CPU time of training per epoch, all members, evaluation left out."""
+        timed = choosing._timed
+        code = None if self.file is None else LoadedCode(self.file.parent, self.file.name)
+        if self.stacked is not None:
+            choosing._timed = lambda way, *rest: 1.0 if isinstance(way, Stacked) == self.stacked else 2.0
+        try:
+            *_, last = train(self.trials, self.data, NEVER, CPU, time.process_time, code=code)
+        finally:
+            choosing._timed = timed
+        seconds = next(iter(last.metrics.values()))["seconds"] or 0.0
+        return 1000 * seconds * len(self.trials) / EPOCHS
+
+
+def own_rows() -> list[Row]:
+    """Medians over interleaved rounds."""
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "mine.py").write_text(bottleneck.FILE)
+        sides = {**_two_heads(), **_bottlenecks(Path(folder))}
+        times: dict[str, list[float]] = {name: [] for name in sides}
+        for _ in range(ROUNDS):
+            for name, side in sides.items():
+                times[name].append(side.milliseconds())
+    middle = {name: median(values) for name, values in times.items()}
+    mlp = f"a user's MLP of two heads, {MEMBERS} members"
+    return [
+        _row("own-stacked", f"{mlp}: one by one / stacked", middle["alone"], middle["stacked"]),
+        _row("own-ours", f"{mlp}: stacked / our multitask of the same size", middle["stacked"], middle["ours"]),
+        *(
+            _row(
+                f"own-bottleneck-{members}",
+                f"the bottleneck as a user's file / built in, cohort of {members}",
+                middle[f"own{members}"],
+                middle[f"built{members}"],
+            )
+            for members in (8, 32)
+        ),
+    ]
+
+
+def own_seconds(client: Client) -> float:
+    """Submit to finished, as a study with its code."""
+    study = {
+        "name": "bench own code",
+        "code": str(FILES / "two_heads.py"),
+        "problem": {"name": "TwoHeads"},
+        "training": {"epochs": EPOCHS, "batch_size": 128},
+        "arms": [{"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": betas(MEMBERS)}}}],
+    }
+    begun = time.perf_counter()
+    handle = client.submit(study)
+    handle.wait(timeout=600)
+    seconds = time.perf_counter() - begun
+    counts = handle.read()["counts"]
+    assert counts["finished"] == MEMBERS, counts
+    return seconds
+
+
+def tune_row(client: Client, plain: Callable[[], float]) -> Row:
+    """The first study also has its code described, which is part of it."""
+    own = own_seconds(client)
+    what = f"{MEMBERS} trials of a user's MLP of two heads: plain Ray Tune (actors reused) / Paretoscope"
+    return Row("own-tune", "own", what, plain(), own)
+
+
+def foreign_table(members: int = 4) -> str:
+    """Of models that nobody here wrote: do they stack, what does it gain, how near are members to members alone?"""
+    torch.set_num_threads(1)
+    lines = [
+        "| model | what happens | one by one / stacked | gradients, stacked against alone |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name in foreign.STACKING:
+        if name == "transformer" and find_spec("timm") is None:
+            lines.append(f"| {name} | not measured: timm is not installed | – | – |")
+            continue
+        code = LoadedCode(foreign.FOLDER, f"{name}.py")
+        cohort = code.cohort(foreign.trials(name, members, Fixed(), batch_size=16), OwnData(), CPU)
+        cohort.model.train(True)
+        batch = next(cohort._passes.epoch(1))
+        before = {buffer: tensor.clone() for buffer, tensor in cohort.model.buffers.items()}
+        ways: list[Way] = [OneByOne(cohort.model), Stacked(cohort.model)]
+        try:
+            alone, stacked = (choosing._tried(way, cohort.model, cohort._losses, batch, before) for way in ways)
+            apart = number(max(_apart(a, b) for a, b in zip(stacked.gradients, alone.gradients, strict=True)))
+            seconds = [choosing._timed(way, cohort.model, cohort._losses, batch, time.process_time) for way in ways]
+            ratio = f"{seconds[0] / seconds[1]:.2f}"
+        except RuntimeError:
+            apart = ratio = "–"
+        lines.append(f"| {name} | {cohort.stacking} | {ratio} | {apart} |")
+    return "\n".join(lines)
+
+
+def _apart(own: list[torch.Tensor], other: list[torch.Tensor]) -> float:
+    """The largest of the members' relative distances."""
+    return float((choosing._length([a - b for a, b in zip(own, other, strict=True)]) / choosing._length(other)).max())
+
+
+def _two_heads() -> Mapping[str, Side]:
+    (described,) = describe(FILES, "two_heads.py")
+    spec = of_trial(described).model_validate({"name": described.name})
+    how = Training(epochs=EPOCHS, batch_size=128)
+    own = [_trial(spec, k, beta, OwnModel(), how) for k, beta in enumerate(betas(MEMBERS))]
+    ours = Multitask(auxiliaries=["coarse-class"])
+    built = [_trial(ours, k, beta, Mlp(), how) for k, beta in enumerate(betas(MEMBERS))]
+    return {
+        "alone": Side(own, OwnData(), FILES / "two_heads.py", stacked=False),
+        "stacked": Side(own, OwnData(), FILES / "two_heads.py", stacked=True),
+        "ours": Side(built, Digits()),
+    }
+
+
+def _bottlenecks(folder: Path) -> Mapping[str, Side]:
+    spec = of_trial(bottleneck.SPEC).model_validate({"name": bottleneck.SPEC.name})
+    how, model = Training(epochs=EPOCHS, batch_size=128), Mlp(widths=[32], latent=8)
+    sides = {}
+    for members in (8, 32):
+        grid = list(enumerate(betas(members)))
+        own = [_trial(spec, k % 3, beta, OwnModel(), how, k) for k, beta in grid]
+        built = [_trial(Bottleneck(), k % 3, beta, model, how, k) for k, beta in grid]
+        sides[f"own{members}"] = Side(own, OwnData(validation_fraction=0), folder / "mine.py")
+        sides[f"built{members}"] = Side(built, Digits(validation_fraction=0))
+    return sides
+
+
+def _trial(problem: Any, seed: int, beta: float, model: Any, how: Training, number: int | None = None) -> PlannedTrial:
+    name = f"t{seed if number is None else number}"
+    return PlannedTrial(name, "arm", seed, {}, problem, Fixed(beta=beta), model, how)
+
+
+def _row(name: str, what: str, first: float, second: float) -> Row:
+    return Row(name, "own", what, first, second, UNIT)

@@ -1,0 +1,99 @@
+"""Models that nobody here wrote, unchanged in a problem file: members equal members alone, stacked or one by one."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.contract.methods.data import OwnData
+from service.contract.methods.models import OwnModel
+from service.contract.methods.own_problems import of_trial
+from service.contract.methods.weightings import Fixed, Mgda
+from service.contract.study.expansion import PlannedTrial
+from service.contract.study.study import Training
+from service.contract.wire.epoch_report import EpochReport
+from tests.workers.own_code.parts import CPU, reports
+from workers.own_code import choosing
+from workers.own_code.describing import describe
+from workers.own_code.loaded import LoadedCode
+from workers.own_code.ways import Stacked
+
+FOLDER = Path(__file__).parent / "foreign"
+STACKING: dict[
+    str, str | tuple[str, ...]
+] = {  # on the first batch; batch norm over ten pictures leaves it to the processor's rounding
+    "residual": ("not stacked: gradients differ", "stacked"),
+    "mobile": ("not stacked: gradients differ", "stacked"),
+    "transformer": "stacked",
+    "two_tasks": "stacked",
+    "reviews": "not stacked: RuntimeError: Batching rule not implemented for aten::lstm.input",
+}
+WEIGHTINGS: tuple[Any, ...] = (Fixed(beta=0.5), Mgda())
+SLOW = "ignore:There is a performance drop because we have not yet implemented the batching rule"
+
+
+def code_of(name: str) -> LoadedCode:
+    if name == "transformer" and importlib.util.find_spec("timm") is None:
+        pytest.skip("timm is not installed: it is no dependency, and only this model is of it")
+    return LoadedCode(FOLDER, f"{name}.py")
+
+
+def trials(name: str, members: int, weighting: Any, **training: Any) -> list[PlannedTrial]:
+    (own,) = describe(FOLDER, f"{name}.py")
+    spec = of_trial(own).model_validate({"name": own.name})
+    how = Training(**{"epochs": 2, "batch_size": 10, **training})
+    return [PlannedTrial(f"t{seed}", "arm", seed, {}, spec, weighting, OwnModel(), how) for seed in range(members)]
+
+
+def told(told_by: Sequence[EpochReport], name: str) -> list[dict[str, Any]]:
+    """All but the clock's."""
+    return [
+        {metric: value for metric, value in report.metrics[name].items() if metric != "seconds"} for report in told_by
+    ]
+
+
+def prefer(monkeypatch: pytest.MonkeyPatch, stacked: bool) -> None:
+    """Whatever the clock says."""
+    monkeypatch.setattr(choosing, "_timed", lambda way, *rest: 1.0 if isinstance(way, Stacked) == stacked else 2.0)
+
+
+@pytest.mark.parametrize("name", STACKING)
+def test_a_foreign_model_is_described(name: str) -> None:
+    code_of(name)
+    (own,) = describe(FOLDER, f"{name}.py")
+    assert own.kind == "problem" and len(own.terms) == 2 and len(own.metrics) == 2 and own.doc
+
+
+@pytest.mark.filterwarnings(SLOW)
+@pytest.mark.parametrize("weighting", WEIGHTINGS, ids=lambda weighting: weighting.name)
+@pytest.mark.parametrize("name", STACKING)
+def test_one_by_one_a_member_is_what_it_is_alone_to_the_last_digit(
+    monkeypatch: pytest.MonkeyPatch, name: str, weighting: Any
+) -> None:
+    prefer(monkeypatch, stacked=False)
+    code, members = code_of(name), trials(name, 3, weighting)
+    together, alone = reports(code, members), reports(code, members[-1:])
+    assert told(together, "t2") == told(alone, "t2")
+    assert len(together) == 2 and not together[-1].failures
+
+
+@pytest.mark.filterwarnings(SLOW)
+@pytest.mark.parametrize("name", STACKING)
+def test_stacked_a_member_is_what_it_is_alone_to_float_tolerance(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """By plain steps: Adam makes a whole step of a gradient that is nothing but rounding."""
+    prefer(monkeypatch, stacked=True)
+    code = code_of(name)
+    members = trials(name, 3, WEIGHTINGS[0], optimizer="sgd", learning_rate=0.003)
+    cohort = code.cohort(members, OwnData(), CPU)
+    assert cohort.stacking.startswith(STACKING[name])
+    if not cohort.stacks or isinstance(STACKING[name], tuple):
+        return
+    for weighting in WEIGHTINGS:
+        members = trials(name, 3, weighting, optimizer="sgd", learning_rate=0.003)
+        together, alone = reports(code, members), reports(code, members[-1:])
+        for own, expected in zip(told(together, "t2"), told(alone, "t2"), strict=True):
+            assert own == pytest.approx(expected, rel=1e-5, abs=1e-6)
