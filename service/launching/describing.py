@@ -8,7 +8,7 @@ from service.contract.methods.own_description import Code
 from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFound, Unavailable
 from service.contract.wire.log_lines import messages
 from service.contract.wire.reading import CodeReading, CodeRefusal
-from service.launching.handover import Handover
+from service.launching.handover import READER, Handover
 from service.launching.jobs import Jobs
 from service.settings import Settings
 from service.store.code import CodeStore, Reading
@@ -92,4 +92,4 @@ def _refused(rule: str) -> InvalidInput:
 
 
 def _job(code_hash: str, attempt: int) -> str:
-    return f"code-{code_hash[:SHORT]}-{attempt}"
+    return f"{READER}{code_hash[:SHORT]}-{attempt}"

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 from service.contract.wire.errors import NoSpace, Unavailable
 from service.settings import Settings
 from service.store.tokens import Tokens
+
+READER = "code-"  # the jobs of processes that read code begin with it
+ON_ITS_WAY_SECONDS = 60.0
 
 
 class Handover:
@@ -44,5 +49,13 @@ class Handover:
         lying = [] if folder is None or not folder.is_dir() else list(folder.iterdir())
         jobs = live() if lying else set()
         for path in lying:
-            if path.name not in jobs:
+            if path.name not in jobs and not _is_on_its_way(path):
                 path.unlink(missing_ok=True)
+
+
+def _is_on_its_way(path: Path) -> bool:
+    """Of a process that reads code, which Ray is handed in another thread: it may not know the job yet."""
+    try:
+        return path.name.startswith(READER) and time.time() - path.stat().st_mtime < ON_ITS_WAY_SECONDS
+    except FileNotFoundError:
+        return False

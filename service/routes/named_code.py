@@ -25,7 +25,15 @@ def with_known_code(written: Written, parts: Parts, caller: Caller) -> Written:
         more = "; 'paretoscope submit' and Client().submit send a file or folder by its path"
         raise InvalidInput(f"code: {rule}{more}", [Detail(path="code", message=rule + more)])
     code = parts.describing.code(given)
-    return written._replace(body={**written.body, "code": code.model_dump(mode="json")})
+    return written._replace(body={**written.body, "code": code})  # no text that was written: its words may have lines
+
+
+def check_scope(parts: Parts, caller: Caller, study_id: str) -> None:
+    """What lets a study go on that runs code of its own needs the scope for it."""
+    with parts.views.read(study_id) as view:
+        has_code = view.study.code is not None
+    if has_code and "code" not in caller.scopes:
+        raise Forbidden(_why_not(parts))
 
 
 def _why_not(parts: Parts) -> str:

@@ -28,7 +28,7 @@ from service.contract.wire.errors import Conflict, InvalidInput, TooManyRequests
 from service.contract.wire.events import StudyState
 from service.figures import offered
 from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId, asks
-from service.routes.named_code import with_known_code
+from service.routes.named_code import check_scope, with_known_code
 from service.routes.overlays import Studies, read_studies
 from service.web.bodies import Body
 from service.web.openapi import TEXT, Route, ref, refuses, takes
@@ -152,17 +152,19 @@ def pause_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
 
 
 @router.post("/studies/{study_id}/resume", responses=refuses(Conflict))
-def resume_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
+def resume_study(study_id: StudyId, parts: PartsOf, caller: CallerOf) -> StudyAnswer:
     """A paused or failed study goes on where it was. 409 in any other state."""
+    check_scope(parts, caller, study_id)
     parts.launcher.resume(study_id)
     with parts.views.read(study_id) as view:
         return study_answer(view)
 
 
 @router.post("/studies/{study_id}/retry", responses=refuses(Conflict))
-def retry_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
+def retry_study(study_id: StudyId, parts: PartsOf, caller: CallerOf) -> StudyAnswer:
     """Failed trials once more, from the beginning; each at most three times, each time after a longer wait. 409 when
     none can be, or the study waits, runs or was cancelled."""
+    check_scope(parts, caller, study_id)
     parts.launcher.retry(study_id)
     with parts.views.read(study_id) as view:
         return study_answer(view)
@@ -173,12 +175,13 @@ def retry_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
     openapi_extra=takes({"application/json": ref(Extension)}),
     responses=refuses(Conflict),
 )
-async def extend_study(study_id: StudyId, body: StudyBody, parts: PartsOf) -> StudyAnswer:
+async def extend_study(study_id: StudyId, body: StudyBody, parts: PartsOf, caller: CallerOf) -> StudyAnswer:
     """More seeds, grid points or epochs; finished trials are not run again, but go on to more epochs. 409 when the
     study waits, runs (pause it first) or was cancelled."""
     wish = await body.parsed(Extension)
 
     def extend() -> StudyAnswer:
+        check_scope(parts, caller, study_id)
         parts.launcher.extend(study_id, wish)
         with parts.views.read(study_id) as view:
             return study_answer(view)

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from pydantic import Field
 
-from service.contract.plain_text import hidden_in
+from service.contract.methods.own_description import MOST_REQUIREMENTS
+from service.contract.plain_text import hidden_in, printable
 from service.contract.wire.errors import Detail, InvalidInput, TooLarge
 from service.contract.wire.reading import CodeReading
 from service.store.drafts import drafted
 
 CONTENT, DESCRIPTION = "content.zip", "description.json"
 MOST_FILES = 2000
+# What zipfile raises for an archive that is damaged, of whatever kind of compression.
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, OSError),
+    *(ValueError, IndexError, KeyError, struct.error),
+)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same archive
 
 
@@ -42,11 +51,11 @@ class CodeStore:
     def put(self, files: Mapping[str, bytes], entry: str) -> str:
         """Keeps the files; sending them twice changes nothing."""
         check_files(files, entry)
-        code_hash = hash_of(files, entry)
+        requirements, code_hash = _requirements(files), hash_of(files, entry)
         if self.content(code_hash) is None:
             self._write(code_hash, CONTENT, _archive(files))
         if self.reading(code_hash) is None:
-            self.note(code_hash, Reading(entry=entry, requirements=_requirements(files)))
+            self.note(code_hash, Reading(entry=entry, requirements=requirements))
         return code_hash
 
     def content(self, code_hash: str) -> Path | None:
@@ -88,8 +97,8 @@ def unpacked(content: bytes, most_bytes: int) -> dict[str, bytes]:
                 if stat.S_ISLNK(entry.external_attr >> 16):
                     raise _refused(entry.filename, "is a link: send the file itself")
             return {entry.filename: archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise InvalidInput(f"the archive cannot be read: {error}") from None
+    except DAMAGED as error:
+        raise InvalidInput(f"the archive cannot be read: {printable(str(error))[:200]}") from None
 
 
 def check_files(files: Mapping[str, bytes], entry: str) -> None:
@@ -124,4 +133,9 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
 def _requirements(files: Mapping[str, bytes]) -> list[str]:
     """The lines of its requirements.txt, if it has one."""
     lines = files.get("requirements.txt", b"").decode(errors="replace").splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+    asked = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+    if len(asked) > MOST_REQUIREMENTS:
+        raise _refused("requirements.txt", f"asks for {len(asked)} packages, over the limit of {MOST_REQUIREMENTS}")
+    if hidden := next((rule for line in asked if (rule := hidden_in(line))), None):
+        raise _refused("requirements.txt", hidden)
+    return asked

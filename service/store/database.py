@@ -100,7 +100,7 @@ def copy_file(database: Path, place: Path) -> None:
 
 def _sqlite(home: Path) -> sql.Engine:
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise Unavailable(f"the home {home} cannot be made: {error.strerror}") from error
     engine = sql.create_engine(f"sqlite:///{home / FILE}", connect_args={"timeout": PATIENCE_SECONDS})

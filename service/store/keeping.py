@@ -67,7 +67,8 @@ def restore(home: Path, url: str | None, place: Path) -> Kept:
     """Into a home without a database, and, where a server is named, into one without studies."""
     if (home / FILE).exists():
         raise Conflict(f"{home} has a database already: choose another --home, or move it away")
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    home.chmod(0o700)  # it may have been there, and open
     with _alone(home), tempfile.TemporaryDirectory(prefix=".restore-", dir=home) as folder:
         files = _unpack(place, Path(folder))
         if url is not None:
@@ -110,7 +111,8 @@ def _alone(home: Path) -> Iterator[None]:
 @contextmanager
 def _private(place: Path) -> Iterator[io.BufferedWriter]:
     """Written whole to the disk, and readable by its owner alone: studies may be nobody else's business."""
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    place.unlink(missing_ok=True)  # with whatever mode an earlier one was left
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         yield file
         file.flush()

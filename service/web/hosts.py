@@ -40,9 +40,17 @@ def refused_origin(method: str, headers: Mapping[str, str], known: frozenset[str
     origin = headers.get("origin")
     if origin is None:
         return _foreign(headers.get("sec-fetch-site", "none"))
-    if urlsplit(origin).netloc.lower() in {headers.get("host", "").lower(), *known} - {""}:
+    if _place(origin) in {headers.get("host", "").lower(), *known} - {""}:
         return None
     return f"a page from {origin[:100]!r} may not write here; PARETOSCOPE_HOSTS can add its name"
+
+
+def _place(origin: str) -> str:
+    """Name and port; empty where it is no address at all."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _foreign(site: str) -> str | None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from service.contract.metrics.metric import METRIC_NAME, NAME, Goal
-from service.contract.plain_text import PlainText
+from service.contract.plain_text import PlainText, printable
 from service.contract.study.strict import Strict
 
 Scalar = bool | int | float | str
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 OwnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]
-Doc = Annotated[str, Field(max_length=4000)]
+Doc = Annotated[str, Field(max_length=4000), AfterValidator(printable)]
 MOST_TERMS = 64
 MOST_PARAMETERS = 64
 MOST_METRICS = 64
+MOST_REQUIREMENTS = 64
 
 Hook = Literal["shared", "schedule", "code"]
 
@@ -47,7 +48,7 @@ class OwnMetric(Strict):
     reference: float | None = Field(
         None, description="its part of the hypervolume's reference point; none: the worst value of the study"
     )
-    doc: Annotated[str, Field(max_length=1000)] = Field("", description="what it measures")
+    doc: Annotated[str, Field(max_length=1000), AfterValidator(printable)] = Field("", description="what it measures")
     low: float | None = Field(None, description="the least it can be; none: no such end")
     high: float | None = Field(None, description="the most it can be; none: no such end")
 
@@ -60,7 +61,7 @@ class Described(Strict):
         description="problem: loss terms that Paretoscope trains; script: a function that trains by itself and reports"
     )
     doc: Doc = Field("", description="its documentation")
-    file: str = Field("", max_length=1000, description="where it stands in the code")
+    file: PlainText = Field("", max_length=1000, description="where it stands in the code")
     line: int = Field(0, ge=0, description="the line it begins at")
     terms: list[Annotated[str, Field(pattern=f"^{NAME}$", max_length=40)]] = Field(
         [], max_length=MOST_TERMS, description="its loss terms, the main one first; none: a script"
@@ -91,7 +92,9 @@ class Code(Strict):
 
     hash: Hash = Field(description="of its files: the same code has the same hash")
     entry: str = Field(max_length=1000, description="the file that is imported")
-    requirements: list[str] = Field([], max_length=64, description="packages that Ray installs for it")
+    requirements: list[PlainText] = Field(
+        [], max_length=MOST_REQUIREMENTS, description="packages that Ray installs for it"
+    )
     problems: list[Described] = Field(min_length=1, max_length=64, description="what a study may name of it")
 
     def named(self, name: str) -> Described | None:

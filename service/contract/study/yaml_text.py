@@ -18,11 +18,24 @@ _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same events,
 
 
 class _Meaning(yaml.SafeLoader):
-    """With the numbers of YAML 1.2: `1e-3` is a number."""
+    """With the numbers of YAML 1.2: `1e-3` is a number, and `1:59` is none: base 60 costs a quadratic time to read."""
 
+
+INTEGER = "tag:yaml.org,2002:int"
+FLOAT = "tag:yaml.org,2002:float"
+_Meaning.yaml_implicit_resolvers = {
+    first: [pair for pair in pairs if pair[0] not in (INTEGER, FLOAT)]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Meaning.add_implicit_resolver(
+    INTEGER,
+    re.compile(r"^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+)$"),
+    list("-+0123456789"),
+)
+_Meaning.add_implicit_resolver(FLOAT, re.compile(r"^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$"), list("-+."))
 
 _Meaning.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
+    FLOAT,
     re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
     list("-+0123456789."),
 )

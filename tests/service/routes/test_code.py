@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import time
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -190,3 +192,35 @@ def test_packages_that_it_asks_for_are_installed_where_it_is_read_and_where_it_r
     study = bench.submit()
     bench.launcher.tick()
     assert bench.cluster.submitted[-1].job == study and bench.cluster.submitted[-1].packages == []
+
+
+def test_documentation_over_several_lines_is_no_hidden_character(bench: Bench) -> None:
+    code = str(sent(bench).json()["hash"])
+    long = {**PROBLEM, "doc": "Class and price.\n\n\tIn two paragraphs\x1b[31m."}
+    assert bench.ask("POST", f"/api/code/{code}/description", json={"problems": [long, SCRIPT]}).status_code == 204
+    answer = submitted(bench, code)
+    assert answer.status_code == 201, answer.text
+    doc = bench.read(answer.json()["id"])["spec"]["code"]["problems"][0]["doc"]
+    assert doc.startswith("Class and price.\n\n\tIn two") and "\x1b" not in doc
+
+
+def test_what_lets_code_go_on_needs_the_scope_for_it(bench: Bench) -> None:
+    study = submitted(bench, described(bench)).json()["id"]
+    assert bench.ask("POST", f"/api/studies/{study}/pause").status_code == 200
+    writer = bearer(scoped(bench, "read", "write"))
+    for wish, body in (("resume", None), ("retry", None), ("extend", {"seeds": [7]})):
+        answer = bench.ask("POST", f"/api/studies/{study}/{wish}", headers=writer, json=body)
+        assert answer.status_code == 403 and "scope 'code'" in answer.json()["error"]["message"], wish
+    assert bench.ask("POST", f"/api/studies/{study}/resume").status_code == 200
+
+
+def test_the_token_of_a_reader_is_not_taken_back_before_ray_knows_its_job(bench: Bench) -> None:
+    job = bench.cluster.submitted[0].job if sent(bench).status_code == 201 else ""
+    token = bench.settings.home / "drivers" / job
+    bench.cluster.jobs.clear()  # as if it were still on its way
+    bench.launcher.tick()
+    assert token.is_file()
+    long_ago = time.time() - 3600
+    os.utime(token, (long_ago, long_ago))
+    bench.launcher.tick()
+    assert not token.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import zipfile
 from pathlib import Path
 
@@ -88,3 +89,29 @@ def test_an_archive_is_measured_by_what_it_unpacks_to() -> None:
         unpacked(archive({"main.py": b"#" * 100_000}), 50_000)
     with pytest.raises(TooLarge, match="files, over the limit"):
         unpacked(archive({f"{i}.py": b"" for i in range(2001)}), 50_000)
+
+
+def test_an_archive_damaged_anywhere_is_refused_in_words() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in FILES.items():
+            packed.writestr(name, content * 50)
+    whole, draw = buffer.getvalue(), random.Random(0)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for _ in range(3):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        try:
+            unpacked(bytes(damaged), 1_000_000)
+        except (InvalidInput, TooLarge):
+            refused += 1
+    assert refused > 100
+
+
+def test_more_requirements_than_a_study_may_have_are_refused_at_once(tmp_path: Path) -> None:
+    lines = "\n".join(f"package{i}" for i in range(65)).encode()
+    with pytest.raises(InvalidInput, match="65 packages, over the limit of 64"):
+        CodeStore(tmp_path).put({**FILES, "requirements.txt": lines}, "main.py")
+    with pytest.raises(InvalidInput, match="control characters"):
+        CodeStore(tmp_path).put({**FILES, "requirements.txt": b"timm\x1b[31m"}, "main.py")

@@ -104,3 +104,9 @@ def test_every_answer_says_what_a_browser_may_do_with_it(named: Bench) -> None:
     assert "sandbox allow-scripts " in named.ask("GET", report).headers["content-security-policy"]
     refused = named.ask("GET", "/", headers={"Host": "evil.example"})
     assert refused.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://]", "http://a]b", "\\", "null", ""])
+def test_an_origin_that_is_no_address_is_a_strangers(named: Bench, origin: str) -> None:
+    answer = named.ask("POST", "/api/studies", headers={"Origin": origin}, json=SPEC)
+    assert answer.status_code == 403 and answer.json()["error"]["code"] == "forbidden"

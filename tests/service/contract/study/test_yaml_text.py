@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import yaml
 
@@ -64,3 +66,38 @@ def test_what_goes_too_far_is_refused_where_it_does(text: str, rule: str) -> Non
 def test_values_are_those_of_the_safe_loader(text: str, value: object) -> None:
     read = read_body(text, "yaml")
     assert read == value if value is not None or not text.startswith("[") else read is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1:59", "1:59"),
+        ("1:59.5", "1:59.5"),
+        ("20", 20),
+        ("-3", -3),
+        ("0x10", 16),
+        ("0b11", 3),
+        ("1e-3", 0.001),
+        (".5", 0.5),
+        ("-.inf", float("-inf")),
+        ("1_000", 1000),
+        ("yes", True),
+        ("null", None),
+        ("1.2.3", "1.2.3"),
+    ],
+)
+def test_numbers_are_those_that_people_write_and_none_of_base_sixty(text: str, value: object) -> None:
+    read = read_body(f"a: {text}", "yaml")["a"]
+    assert read == value and type(read) is type(value)
+
+
+def seconds_of(text: str) -> float:
+    begun = time.process_time()
+    read_body(text, "yaml")
+    return time.process_time() - begun
+
+
+def test_a_number_twice_as_long_costs_about_twice_the_time() -> None:
+    """In base 60 it cost four times as much; here with room for the clock."""
+    once, eight = (seconds_of(f"a: 1{':59' * count}") for count in (40_000, 320_000))
+    assert eight < 30 * max(once, 0.002)
