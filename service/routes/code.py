@@ -24,9 +24,9 @@ Entry = Annotated[
     str | None,
     Query(max_length=1000, description="the file to import; none: the only one, or main.py"),
 ]
-ARCHIVE = "application/zip"
-PYTHON = "text/x-python"
-BINARY = "application/octet-stream"  # a file or an archive: its first bytes tell
+# A file or an archive, whose first bytes tell. `text/x-python` and `application/zip` are taken too, but few generators
+# of clients know them.
+BINARY = "application/octet-stream"
 FIRST_OF_ARCHIVE = b"PK"
 
 
@@ -38,9 +38,7 @@ def _report(request: Request, parts: PartsOf) -> Body:
     return Body(request, parts.settings.max_study_bytes)
 
 
-@router.post(
-    "/code", status_code=201, openapi_extra={**takes({ARCHIVE: FILE, PYTHON: FILE, BINARY: FILE}), **needs("code")}
-)
+@router.post("/code", status_code=201, openapi_extra={**takes({BINARY: FILE}), **needs("code")})
 async def send_code(body: Annotated[Body, Depends(_body)], parts: PartsOf, entry: Entry = None) -> CodeAnswer:
     """Send a Python file, or a folder as a zip. Ray reads it in a process of its own; a study names it by its hash."""
     language = body.language(("zip", "python", "octet-stream"))
@@ -62,16 +60,16 @@ def read_code(code_hash: CodeHash, parts: PartsOf) -> CodeAnswer:
     return code_answer(code_hash, parts.describing.reading(code_hash))
 
 
-@router.get("/code/{code_hash}/content", response_class=FileResponse, responses=answers({ARCHIVE: FILE}))
+@router.get("/code/{code_hash}/content", response_class=FileResponse, responses=answers({BINARY: FILE}))
 def read_content(code_hash: CodeHash, parts: PartsOf) -> FileResponse:
     """Its files, as a zip."""
     place = parts.code.content(code_hash)
     if place is None:
         raise NotFound(f"there is no code {code_hash!r}")
-    return FileResponse(place, media_type=ARCHIVE, filename=f"{code_hash[:12]}.zip")
+    return FileResponse(place, media_type=BINARY, filename=f"{code_hash[:12]}.zip")
 
 
-@router.get("/studies/{study_id}/code", response_class=FileResponse, responses=answers({ARCHIVE: FILE}))
+@router.get("/studies/{study_id}/code", response_class=FileResponse, responses=answers({BINARY: FILE}))
 def read_study_code(study_id: StudyId, parts: PartsOf) -> FileResponse:
     """The files of the code that the study runs, as a zip."""
     with parts.views.read(study_id) as view:

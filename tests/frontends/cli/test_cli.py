@@ -36,6 +36,7 @@ ARGUMENTS = {
 # These start or need no service, or have tests of their own.
 LOCAL = {"up", "demo", "data", "doctor", "token", "backup", "restore", "migrate"}
 LOCAL |= {"pause", "resume", "extend", "retry", "delete"}  # test_lifecycle.py
+LOCAL |= {"new", "check", "run"}  # test_own_code_commands.py
 
 
 def filled(command: str, study: str, folder: Path, spec: dict[str, Any]) -> list[str]:

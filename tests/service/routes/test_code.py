@@ -82,7 +82,7 @@ def test_a_study_names_it_by_its_hash_and_keeps_what_it_says(bench: Bench) -> No
     study = bench.read(answer.json()["id"])
     assert study["spec"]["code"]["hash"] == code and study["counts"]["planned"] == 8
     content = bench.ask("GET", f"/api/studies/{study['id']}/code")
-    assert content.headers["content-type"] == "application/zip" and b"mine.py" in content.content
+    assert content.headers["content-type"] == "application/octet-stream" and b"mine.py" in content.content
 
 
 def test_nobody_is_believed_what_is_in_it(bench: Bench) -> None:

@@ -34,7 +34,7 @@ from tests.service.web.test_openapi import OPERATIONS
 
 SPEC: dict[str, Any] = {"name": "small", "seeds": [0], "arms": [{"name": "a", "weighting": {"name": "mib"}}]}
 PYTHON = "text/x-python"
-KINDS: dict[type, str] = {dict: "application/json", bytes: "application/octet-stream", str: PYTHON}
+KINDS: dict[type, str] = {dict: "application/json", bytes: "application/octet-stream", str: "application/octet-stream"}
 MEMBERS: dict[str, Any] = {trial.id: {} for trial in expand(check_study(SPEC))}
 KEY = key_of(MEMBERS)
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
