@@ -32,7 +32,7 @@ class Problem:
     """Loss terms that Paretoscope trains and weighs. Annotated fields of the subclass are its parameters.
 
     Optional methods: `shared(model)` gives the parameters that all terms share, or their names; `schedule(epoch,
-    epochs)` a factor on the learning rate; `code(model, batch)` mean and standard deviation of a Gaussian code.
+    epochs)` a factor on the learning rate.
     """
 
     terms: ClassVar[tuple[str, ...]] = ()
@@ -41,7 +41,6 @@ class Problem:
     # Types are read at run time, so none of them names torch.
     shared: ClassVar[Callable[..., Any] | None] = None
     schedule: ClassVar[Callable[..., float] | None] = None
-    code: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **values: Any) -> None:
         checked = parameters_of(type(self))(**values)

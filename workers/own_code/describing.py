@@ -20,7 +20,7 @@ from workers.own_code.loading import load
 from workers.own_code.parameters import parameters
 
 METHODS = {"data": 1, "model": 0, "losses": 2, "measure": 2}  # what a problem must have: arguments besides itself
-HOOKS: dict[Hook, int] = {"shared": 1, "schedule": 2, "code": 2}
+HOOKS: dict[Hook, int] = {"shared": 1, "schedule": 2}
 GOALS = ("minimize", "maximize")
 
 Offered = type[Problem] | Trainable

@@ -20,7 +20,7 @@ MOST_PARAMETERS = 64
 MOST_METRICS = 64
 MOST_REQUIREMENTS = 64
 
-Hook = Literal["shared", "schedule", "code"]
+Hook = Literal["shared", "schedule"]
 
 
 class Parameter(Strict):
