@@ -48,6 +48,7 @@ class KeptTrial(Kept):
     seed: int
     state: TrialState = TrialState.FINISHED
     reason: str | None = None
+    stopped_after: Annotated[int | None, Field(description="the epoch after which `stopping` ended it")] = None
     ended: Annotated[float | None, Field(description="seconds after the study's start")] = None
     suggested: dict[str, Any] = {}
     values: Annotated[list[Value], Field(description="last value of each metric of the finding")]
@@ -105,6 +106,7 @@ def kept(
                 seed=trial["seed"],
                 state=trial["state"],
                 reason=trial["reason"],
+                stopped_after=trial.get("stopped_after"),  # exports of 0.1.0 have none
                 ended=_after(start, trial["ended_at"]),
                 suggested={k: rounded(v) for k, v in trial["config"].items() if k not in plan.config},
                 values=[rounded(trial["metrics"].get(name)) for name in metrics],

@@ -22,6 +22,7 @@ from service.contract.wire.events import (
     TrialFinished,
     TrialStarted,
     TrialState,
+    TrialStopped,
 )
 from service.store.protocol import Logged, StudyRow
 from service.views.fold import StudyView
@@ -58,6 +59,9 @@ def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
             yield at, TrialFinished(uid=f"{trial_id}:finished", trial=trial_id)
         elif trial.state is TrialState.FAILED:
             yield at, TrialFailed(uid=f"{trial_id}:failed", trial=trial_id, reason=trial.reason or "")
+        elif trial.stopped_after is not None:
+            after, why = trial.stopped_after, trial.reason or ""
+            yield at, TrialStopped(uid=f"{trial_id}:stopped", trial=trial_id, epoch=after, reason=why)
     yield study.ended_at, _end(study.state, study.reason)
 
 

@@ -15,6 +15,7 @@ from frontends.connection import (
     Answer,
     ClientError,
     Connection,
+    Parameter,
     default_url,
     json_of,
 )
@@ -22,6 +23,7 @@ from frontends.home import default_home
 from frontends.study import Study
 from frontends.trial import LeaseOver, NoTrialLeft, NoTrialNow, Trial
 
+CONFLICT = 409
 READ_SECONDS = 180.0  # that a process on Ray may take to read code
 READ_AGAIN_SECONDS = 0.3
 
@@ -61,9 +63,13 @@ class Client(Connection):
                 answer = json_of(self.send("POST", "/api/studies", content=text.encode(), headers=headers))
                 break
             except ClientError as error:
-                if not error.is_temporary or not left:
+                unread = _unread(error)
+                if not left or not (unread or error.is_temporary):
                     raise
-                time.sleep(TRY_AGAIN_SECONDS)
+                if unread:
+                    self._read(self.request("GET", f"/api/code/{unread}"), "the package", READ_SECONDS)
+                else:
+                    time.sleep(TRY_AGAIN_SECONDS)
         return Study(self, answer["id"])
 
     def check(self, spec: Mapping[str, object] | str | Path) -> Answer:
@@ -78,9 +84,10 @@ class Client(Connection):
         study.read()
         return study
 
-    def studies(self, state: str | None = None, limit: int = 50) -> list[Answer]:
-        """The newest studies, newest first, perhaps only those in one state."""
-        return self.entries("/api/studies", "studies", limit, state=state)
+    def studies(self, state: str | None = None, limit: int = 50, **sought: Parameter) -> list[Answer]:
+        """The newest studies, newest first, perhaps only those in one state, or with text=, tag=, data=, arm=,
+        pinned= or archived= as you say."""
+        return self.entries("/api/studies", "studies", limit, state=state, **sought)
 
     def presets(self) -> list[Answer]:
         """The studies that come with Paretoscope: name, what it asks, YAML."""
@@ -119,16 +126,29 @@ class Client(Connection):
         sent = own_code.packed(Path(path))
         headers = {"Content-Type": sent.kind}
         answer = json_of(self.send("POST", "/api/code", {"entry": sent.entry}, sent.content, headers))
+        return self._read(answer, str(path), seconds)
+
+    def _read(self, answer: Answer, what: str, seconds: float) -> Answer:
+        """Waits until a process on Ray has read the code."""
         end = time.monotonic() + seconds
         while answer["state"] == "waiting":
             if time.monotonic() > end:
-                raise ClientError(f"code: nobody has read {path} in {round(seconds)} s; is Ray there?", 503)
+                raise ClientError(f"code: nobody has read {what} in {round(seconds)} s; is Ray there?", 503)
             time.sleep(READ_AGAIN_SECONDS)
             answer = self.request("GET", f"/api/code/{answer['hash']}")
         if answer["state"] == "refused":
             at = [str(each) for each in (answer["file"], answer["line"]) if each is not None]
             raise ClientError(": ".join([*filter(None, [", line ".join(at)]), answer["reason"]]), 422)
         return answer
+
+    def code(self) -> list[Answer]:
+        """Code of your own that the service keeps: hash, entry, bytes, and the studies that run it."""
+        kept: list[Answer] = self.request("GET", "/api/code")["code"]
+        return kept
+
+    def delete_code(self, code_hash: str) -> None:
+        """Code that no study runs; ClientError with those that do."""
+        self.send("DELETE", f"/api/code/{quote(code_hash, safe='')}")
 
     def _written(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
         """In which language a study is written, and its text; code that it names by a path is sent."""
@@ -143,6 +163,12 @@ class Client(Connection):
             path = own_code.named_in(spec)
             return "yaml", spec if path is None else own_code.with_hash(spec, self.send_code(folder / path)["hash"])
         code = spec.get("code")
-        if isinstance(code, str | Path) and not own_code.HASH.fullmatch(str(code)):
+        if isinstance(code, str | Path) and not own_code.is_known(str(code)):
             spec = {**spec, "code": self.send_code(folder / code)["hash"]}
         return "json", json.dumps(spec)
+
+
+def _unread(error: ClientError) -> str | None:
+    """The hash of code that nobody has read yet, if that is why a study was refused."""
+    waits = [detail["message"] for detail in error.details if detail["path"] == "code"]
+    return waits[0] if error.status == CONFLICT and waits else None

@@ -16,6 +16,7 @@ from frontends.connection import ClientError
 
 LINE = re.compile(r"^code:[ \t]*(?P<quote>[\"']?)(?P<path>[^\"'#\n]+?)(?P=quote)[ \t]*(#.*)?$", re.MULTILINE)
 HASH = re.compile("[0-9a-f]{64}")
+PACKAGE = "package:"
 LEFT_OUT = {"__pycache__", "node_modules", "venv"}
 LARGEST = 20_000_000
 MAIN = "main.py"
@@ -89,7 +90,12 @@ def named_in(text: str) -> str | None:
     """The path that a study in YAML gives for its code; none where it has none, or a hash."""
     line = LINE.search(text)
     path = line["path"].strip() if line else None
-    return None if path is None or HASH.fullmatch(path) else path
+    return None if path is None or is_known(path) else path
+
+
+def is_known(code: str) -> bool:
+    """Whether the service has it already: by its hash, or in a package that is installed there."""
+    return code.startswith(PACKAGE) or HASH.fullmatch(code) is not None
 
 
 def json_with_code(text: str) -> dict[str, object] | None:

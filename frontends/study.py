@@ -98,6 +98,12 @@ class Study:
         """The arms side by side, and the verdict in words."""
         return self._get("/comparison")
 
+    def pick(self, by: str = "knee", **params: Parameter) -> Answer:
+        """One point, with its settings, metrics and a study of it alone in `yaml`: at the `knee` of the front, by
+        `weights="i_xz_bits:1,i_zy_bits:2"`, by a `constraint` (`at_least="accuracy:0.95"`, `at_most`, `then`), or at
+        the largest `gap`; `arm` asks one arm alone."""
+        return self._get("/pick", by=by, **params)
+
     def trials(self, limit: int | None = None, **params: Parameter) -> list[Answer]:
         """All trials that match, page by page, or the first of them."""
         return self._client.entries(self._path + "/trials", "trials", limit, **params)
@@ -158,6 +164,27 @@ class Study:
     def methods(self) -> Answer:
         """A methods paragraph, its BibTeX, and what each paper is for."""
         return self._get("/methods")
+
+    def note(
+        self,
+        name: str | None = None,
+        notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+    ) -> Answer:
+        """Another name, notes in Markdown, tags (all of them); what is left out stays as it is."""
+        wish = {"name": name, "notes": notes, "tags": tags, "pinned": pinned, "archived": archived}
+        return self._patch("", wish)
+
+    def note_trial(self, trial_id: str, notes: str | None = None, tags: Sequence[str] | None = None) -> Answer:
+        """Notes and tags of one of its trials."""
+        return self._patch(f"/trials/{quote(trial_id, safe='')}", {"notes": notes, "tags": tags})
+
+    def _patch(self, path: str, wish: Mapping[str, object]) -> Answer:
+        given = json.dumps({key: value for key, value in wish.items() if value is not None}, default=list).encode()
+        headers = {"Content-Type": "application/json"}
+        return json_of(self._client.send("PATCH", self._path + path, content=given, headers=headers))
 
     def pause(self) -> Answer:
         """No new trials; those in training save their state and leave."""

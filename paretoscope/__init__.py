@@ -9,14 +9,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontends.client import Client, ClientError, Study
+    from frontends.client import Client, ClientError, LeaseOver, NoTrialLeft, NoTrialNow, Study
     from paretoscope.own import Metric, Problem, trainable
 
 __version__ = "0.2.0"
-__all__ = ["Client", "ClientError", "Metric", "Problem", "Study", "__version__", "trainable"]
+__all__ = [
+    "Client",
+    "ClientError",
+    "LeaseOver",
+    "Metric",
+    "NoTrialLeft",
+    "NoTrialNow",
+    "Problem",
+    "Study",
+    "__version__",
+    "trainable",
+]
 
 _HOMES = {
-    **dict.fromkeys(("Client", "ClientError", "Study"), "frontends.client"),
+    **dict.fromkeys(("Client", "ClientError", "LeaseOver", "NoTrialLeft", "NoTrialNow", "Study"), "frontends.client"),
     **dict.fromkeys(("Metric", "Problem", "trainable"), "paretoscope.own"),
 }
 

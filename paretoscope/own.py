@@ -32,7 +32,9 @@ class Problem:
     """Loss terms that Paretoscope trains and weighs. Annotated fields of the subclass are its parameters.
 
     Optional methods: `shared(model)` gives the parameters that all terms share, or their names; `schedule(epoch,
-    epochs)` a factor on the learning rate.
+    epochs)` a factor on the learning rate; `optimizer(parameters)` a torch.optim.Optimizer. `code(model, x)` gives mean
+    and standard deviation of a Gaussian code of the first tensor of a batch, `decode(model, z)` logits of the classes
+    in the second, `logits(model, x)` logits of an input. What they are for is in docs/own-code.md.
     """
 
     terms: ClassVar[tuple[str, ...]] = ()
@@ -41,6 +43,10 @@ class Problem:
     # Types are read at run time, so none of them names torch.
     shared: ClassVar[Callable[..., Any] | None] = None
     schedule: ClassVar[Callable[..., float] | None] = None
+    optimizer: ClassVar[Callable[..., Any] | None] = None
+    code: ClassVar[Callable[..., Any] | None] = None
+    decode: ClassVar[Callable[..., Any] | None] = None
+    logits: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **values: Any) -> None:
         checked = parameters_of(type(self))(**values)

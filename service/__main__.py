@@ -56,12 +56,25 @@ def _configured() -> tuple[FastAPI, Settings]:
     """Imported here: what is imported stays, and to look for garbage among it would take an eighth of the start."""
     gc.disable()
     from service.app import create_app
-    from service.settings import Settings
 
     gc.freeze()
     gc.enable()
-    settings = Settings()
+    settings = _settings()
     return create_app(settings), settings
+
+
+def _settings() -> Settings:
+    """From the environment; ends the process with a line for each variable that breaks a rule."""
+    from pydantic import ValidationError
+
+    from service.contract.exits import BAD_SETTINGS
+    from service.settings import Settings, in_words
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        sys.stderr.write("".join(f"{words}\n" for words in in_words(error)))
+        sys.exit(BAD_SETTINGS)
 
 
 def fresh_app() -> FastAPI:
@@ -107,7 +120,14 @@ def main() -> None:
         timeout_graceful_shutdown=5,
         http=limited(settings.max_connections, settings.header_seconds),
     )
-    Server(config).run(None if settings.fd is None else [socket.socket(fileno=settings.fd)])
+    Server(config).run(None if settings.fd is None else [_opened(settings.fd)])
+
+
+def _opened(fd: int) -> socket.socket:
+    try:
+        return socket.socket(fileno=fd)
+    except OSError as error:
+        sys.exit(f"PARETOSCOPE_FD: must be an open socket, got {fd}: {error.strerror}")
 
 
 if __name__ == "__main__":

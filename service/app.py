@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import Depends, FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from paretoscope import __version__
@@ -33,7 +34,9 @@ from service.routes import (
     figures,
     health,
     metrics,
+    notes,
     pages,
+    picking,
     session,
     studies,
     tokens,
@@ -51,15 +54,19 @@ from service.web.openapi import Service, refuses, route_name
 
 WARM_STUDIES = 4
 LISTED_FIRST = 50  # what a page shows before anyone asks for more
+LISTED_SECONDS = 2.0  # that a start may take longer for it: only the first one after an upgrade or a restore needs any
 
 
-def _warm(parts: Parts, stopping: threading.Event) -> None:
-    """Before anyone asks: the newest studies, then what a list shows of all the others. The store may be away."""
+def _warm(parts: Parts, listed: threading.Event, stopping: threading.Event) -> None:
+    """Before anyone asks: what a list shows first, the newest studies, and the other lists. The store may be away."""
     with suppress(ParetoscopeError):
+        try:
+            for row in parts.store.list_studies(None, LISTED_FIRST, None):
+                if not stopping.is_set():
+                    parts.summaries.of([row.id])
+        finally:
+            listed.set()
         parts.views.warm(WARM_STUDIES, stopping)
-        for row in parts.store.list_studies(None, LISTED_FIRST, None):
-            if not stopping.is_set():
-                parts.summaries.of([row.id])
         parts.summaries.make_all(stopping)
 
 
@@ -72,16 +79,17 @@ def create_app(settings: Settings) -> FastAPI:
         parts.wake.bind()
         app.state.parts = parts
         parts.launcher.start()
-        stopping = threading.Event()
+        stopping, listed = threading.Event(), threading.Event()
         begun = time.time()
 
         def prepare() -> None:
-            _warm(parts, stopping)
+            _warm(parts, listed, stopping)
             for folder in ("artifacts", "states", "code"):
                 sweep(settings.home / folder, begun)
 
         warming = threading.Thread(target=prepare, name="warming", daemon=True)
         warming.start()
+        await run_in_threadpool(listed.wait, LISTED_SECONDS)
         try:
             yield
         finally:
@@ -98,7 +106,22 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Gate)  # the last one added is the first to be asked
     add_error_handlers(app)
     refusals = refuses(Unauthorized, Forbidden, OtherVersion, TooManyRequests, Unavailable, NoSpace)
-    nouns = (studies, trials, curves, artifacts, cohorts, events, elsewhere, figures, exports, catalog, code, session)
+    nouns = (
+        studies,
+        trials,
+        curves,
+        picking,
+        notes,
+        artifacts,
+        cohorts,
+        events,
+        elsewhere,
+        figures,
+        exports,
+        catalog,
+        code,
+        session,
+    )
     for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.contract.addresses import is_loopback
@@ -29,7 +29,7 @@ class Settings(BaseSettings):
         "", description="folders besides that of the data sets in which a study's data.path may lie, separated by `:`"
     )
     host: str = Field("127.0.0.1", description="address the service listens on")
-    port: int = Field(8000, description="port the service listens on")
+    port: int = Field(8000, ge=0, le=65535, description="port the service listens on")
     url: str | None = Field(
         None, description="the service's address as drivers and trials reach it; none: http://host:port"
     )
@@ -52,7 +52,9 @@ class Settings(BaseSettings):
         30, ge=1, description="wrong tokens from one address, above which it has to wait (429)"
     )
     submissions_per_minute: int = Field(
-        120, ge=1, description="studies that may be submitted with one token, above which it has to wait (429)"
+        120,
+        ge=1,
+        description="studies that may be submitted with one token, above which it has to wait (429); code likewise",
     )
     ray_url: str | None = Field(
         None, description="Ray's dashboard address (Jobs REST); none: studies wait in the queue"
@@ -105,12 +107,23 @@ class Settings(BaseSettings):
         False,
         description="whether a service without a token, on loopback, runs code that whoever is on this machine sends",
     )
+    code_memory_gb: float | None = Field(
+        None,
+        gt=0,
+        description="GB of memory that a process with code of one's own may take; none: three quarters of the "
+        "machine's",
+    )
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
     keep_free_bytes: int = Field(
         2_000_000_000,
         description="trial files (not studies) are refused when they would leave less free on the home's disk",
     )
+
+    @property
+    def memory_of_code(self) -> dict[str, str]:
+        """What processes with code of one's own are told of it."""
+        return {} if self.code_memory_gb is None else {"PARETOSCOPE_CODE_MEMORY_GB": str(self.code_memory_gb)}
 
     @property
     def own_url(self) -> str:
@@ -135,9 +148,49 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _read_tokens(self) -> Settings:
         if self.ray_token_path is not None:
-            self.ray_token = self.ray_token_path.read_text().strip()
+            self.ray_token = _written_in(self.ray_token_path)
         if self.token_path is not None:
-            self.token = self.token_path.read_text().strip()
+            self.token = _written_in(self.token_path)
         if self.token == "":  # `PARETOSCOPE_TOKEN=` in a shell means none
             self.token = None
         return self
+
+    @field_validator("url", "ray_url")
+    @classmethod
+    def _is_an_address(cls, given: str | None) -> str | None:
+        if given is not None and not is_address(given):
+            raise ValueError(f"must be an address such as http://127.0.0.1:8000, got {given[:200]!r}")
+        return given
+
+
+def is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _written_in(path: Path) -> str:
+    """A token in a file."""
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ValueError(f"the token in {path} cannot be read: {why}") from None
+
+
+def in_words(error: ValidationError) -> list[str]:
+    """What is wrong, by variable; none of their values that may be secret is quoted."""
+    said = []
+    for each in error.errors():
+        message = each["msg"].removeprefix("Value error, ")
+        if not each["loc"]:
+            said.append(message)
+            continue
+        name = str(each["loc"][0])
+        is_told = each["type"] != "value_error" and "token" not in name and name != "database_url"
+        said.append(
+            f"PARETOSCOPE_{name.upper()}: {message}" + (f", got {str(each['input'])[:200]!r}" if is_told else "")
+        )
+    return said

@@ -25,8 +25,8 @@ def service() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Running]:
-    """Ray and the service on this machine."""
-    with short_home() as home, up(home) as running:
+    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch."""
+    with short_home() as home, up(home, PARETOSCOPE_SAVE_SECONDS="0.5") as running:
         yield running
 
 

@@ -44,16 +44,16 @@ from tests.workers.test_catalog import alone_as_in_a_cohort, study
 
 assert Path(service.__file__).is_relative_to(Path.cwd()), service.__file__
 torch.set_num_threads(1)
-spec = study(arm={"weighting": {"name": "geometric", "floor": {"grid": [1e-6, 1e-3]}}})
-assert [trial.weighting.floor for trial in expand(spec)] == [1e-6, 1e-3]
-(entry,) = [entry for entry in catalog([]).weightings if entry.name == "geometric"]
-assert "Chennupati" in entry.doc and entry.schema["properties"]["floor"]["description"]
+spec = study(arm={"weighting": {"name": "norm", "p": {"grid": [2.0, 3.0]}}})
+assert [trial.weighting.p for trial in expand(spec)] == [2.0, 3.0]
+(entry,) = [entry for entry in catalog([]).weightings if entry.name == "norm"]
+assert "Miettinen" in entry.doc and entry.schema["properties"]["p"]["description"]
 together = alone_as_in_a_cohort(spec)
-assert len(together) == 2 and all(0 < metrics["weight_info"] < metrics["weight_pred"] for metrics in together)
+assert len(together) == 2 and all(0 < metrics["weight_pred"] < metrics["weight_info"] for metrics in together)
 view = StudyView(StudyRow("s0", spec.model_dump(by_alias=True, mode="json"), StudyState.QUEUED, "2026-01-01T00:00:00"))
 done = methods(view)
-assert "weighting geometric [@chennupati2019gls]" in done.paragraph, done.paragraph
-assert entries()["chennupati2019gls"] in done.bibtex
+assert "weighting norm [@miettinen1999nonlinear]" in done.paragraph, done.paragraph
+assert entries()["miettinen1999nonlinear"] in done.bibtex
 """
 
 
@@ -106,7 +106,7 @@ def extended(copy: Path) -> Extended:
             (copy / name).write_text(text)
     insert(copy / WEIGHTINGS, "BY_HAND", f"{blocks[WEIGHTINGS]}\n\n")
     last = re.findall(r"^    \| (\w+),$", (copy / WEIGHTINGS).read_text(), re.MULTILINE)[-1]
-    insert(copy / WEIGHTINGS, f"    | {last},\n", "    | Geometric\n")
+    insert(copy / WEIGHTINGS, f"    | {last},\n", "    | Norm\n")
     insert(copy / PAPERS, '        "mib"', textwrap.indent(blocks[PAPERS], 8 * " "))
     insert(copy / BIBLIOGRAPHY, "@", f"{blocks[BIBLIOGRAPHY]}\n")
     insert(copy / PAGE, "| `mib`", blocks[PAGE])
@@ -151,12 +151,12 @@ def test_the_trees_own_tests_hold_for_the_new_weighting(extended: Extended) -> N
     walked = "tests/workers/weightings/test_torchjd_weightings.py::test_every_weighting_trains"
     printed = suite_of(
         extended.folder,
-        "tests/workers/weightings/test_geometric.py",
+        "tests/workers/weightings/test_norm.py",
         "tests/service/contract/test_catalog.py",
         "tests/service/contract/methods/test_papers.py",
         "tests/test_docs.py",
-        f"{walked}_alone_as_in_a_cohort[geometric]",
-        f"{walked}_several_tasks[geometric]",
+        f"{walked}_alone_as_in_a_cohort[norm]",
+        f"{walked}_several_tasks[norm]",
     )
     assert " passed" in printed and "skipped" not in printed
 

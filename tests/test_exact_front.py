@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 
 from service.analysis.compared import ArmCompared, Comparison, compared
 from service.analysis.readings import TOLERANCE
+from service.contract.study.expansion import PlannedTrial, Slot
 from service.contract.study.study import Study
 from tests.planned import planned
 from tests.service.studies import event, play, tell, view_of
@@ -58,19 +60,42 @@ def with_wrong_labels(drawn: data.DataSet) -> data.DataSet:
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Comparison:
+def reports() -> dict[str, Any]:
     torch.set_num_threads(1)
-    view = view_of(SPEC)
-    reports = last_reports(view.study, {arm.name for arm in view.study.arms} - {SPOILED})
+    study = view_of(SPEC).study
+    trained = last_reports(study, {arm.name for arm in study.arms} - {SPOILED})
     draws = data.draws
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "draws", lambda *asked: [with_wrong_labels(drawn) for drawn in draws(*asked)])
-        reports |= last_reports(view.study, {SPOILED})
+        return trained | last_reports(study, {SPOILED})
+
+
+def played(spec: dict[str, Any], metrics_of: Callable[[PlannedTrial | Slot], Any]) -> Comparison:
+    view = view_of(spec)
     tell(view, event("study_started"))
-    for trial, metrics in reports.items():
-        play(view, trial, [metrics])
+    for trial in list(view.trials.values()):
+        play(view, trial.planned.id, [metrics_of(trial.planned)])
     tell(view, event("study_finished"))
     return compared(view)
+
+
+@pytest.fixture(scope="module")
+def comparison(reports: dict[str, Any]) -> Comparison:
+    return played(SPEC, lambda trial: reports[trial.id])
+
+
+@pytest.fixture(scope="module")
+def coarse(reports: dict[str, Any]) -> Comparison:
+    """The same trainings, but of the grid only its first β, its middle one and its last, and one wrong one."""
+    trained = {_place(trial): reports[trial.id] for trial in planned(view_of(SPEC).study)}
+    betas = sorted({beta for arm, _, beta in trained if arm == HONEST[0]})
+    arms = {HONEST[0]: [betas[0], betas[4], betas[-1]], SPOILED: [0.04]}
+    weighted = [{"name": a, "weighting": {"name": "fixed", "beta": {"grid": own}}} for a, own in arms.items()]
+    return played({**SPEC, "arms": weighted, "baseline": HONEST[0]}, lambda trial: trained[_place(trial)])
+
+
+def _place(trial: PlannedTrial | Slot) -> tuple[str, int, Any]:
+    return trial.arm, trial.seed, trial.config.get("weighting.beta")
 
 
 def arm(comparison: Comparison, name: str) -> ArmCompared:
@@ -103,3 +128,11 @@ def test_an_arm_that_learned_from_wrong_labels_is_called_below_the_front(compari
     exact = place.exact
     assert exact is not None and (exact.distance.mean or 0.0) + (exact.distance.half_width or 0.0) < -TOLERANCE
     assert f"{SPOILED} lies below manual β’s front" in comparison.words[SPOILED]
+
+
+def test_between_the_points_of_a_coarse_grid_wrong_labels_are_not_called_on_the_front(coarse: Comparison) -> None:
+    """Its steps are so far below its lines that no trial dominates the arm: that alone puts nothing on a front."""
+    place = arm(coarse, SPOILED).place
+    assert (place.place.dominated or 0.0) < 0.5 and (place.place.distance.step.mean or 0.0) > 0
+    assert place.exact is not None and (place.exact.distance.mean or 0.0) < -5 * TOLERANCE
+    assert place.standing == "open" and "is not shown to lie off" in coarse.words[SPOILED]

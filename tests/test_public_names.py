@@ -12,7 +12,8 @@ from tests.test_architecture import modules_after
 
 def test_the_package_has_exactly_its_public_names() -> None:
     names = [name for name in paretoscope.__all__ if name != "__version__"]
-    assert sorted(names) == ["Client", "ClientError", "Metric", "Problem", "Study", "trainable"]
+    of_asking = ["LeaseOver", "Metric", "NoTrialLeft", "NoTrialNow"]
+    assert sorted(names) == ["Client", "ClientError", *of_asking, "Problem", "Study", "trainable"]
     assert "__version__" in paretoscope.__all__ and [getattr(paretoscope, name).__name__ for name in names] == names
 
 
@@ -30,4 +31,10 @@ def test_importing_it_loads_neither_torch_nor_ray_nor_the_service() -> None:
         "fastapi",
         "httpx",
     }
-    assert not modules_after("from paretoscope import Client, Study") & {"torch", "ray", "fastapi", "service", "pandas"}
+    assert not modules_after("from paretoscope import Client, NoTrialLeft, Study") & {
+        "torch",
+        "ray",
+        "fastapi",
+        "service",
+        "pandas",
+    }

@@ -23,6 +23,8 @@ from service.contract.wire.reading import CodeReading, CodeRefusal
 from workers.own_code.describing import describe
 from workers.own_code.errors import CodeError
 from workers.own_code.loaded import LoadedCode
+from workers.own_code.packages import provide
+from workers.own_code.room import limit_memory
 from workers.own_code.trying import tried
 from workers.own_code.unpacking import unpacked
 from workers.sending.credentials import own_token
@@ -42,6 +44,7 @@ class TookTooLong(BaseException):
 def read(folder: Path, entry: str) -> CodeReading:
     """What is in the code; its own faults are what is said of it."""
     try:
+        provide(folder)
         with within(IMPORT_SECONDS):
             problems = describe(folder, entry)
         code = LoadedCode(folder, entry)
@@ -87,6 +90,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         with CodeClient(url, own_token(url, arguments[0]), arguments[0]) as client:
+            limit_memory()
             client.describe(read(unpacked(client.content()), client.entry()))
     except ParetoscopeError as error:
         log.error("%s", error.message)

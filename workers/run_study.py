@@ -22,6 +22,7 @@ from itertools import chain
 from pathlib import Path
 from types import FrameType
 
+from service.contract.metrics import SECONDS
 from service.contract.study.expansion import expand
 from service.contract.study.extension import depends_on_epochs
 from service.contract.study.parsing import check_study
@@ -33,6 +34,7 @@ from workers.own_code.unpacking import FOLDER
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
 from workers.planning.rounds import Round
+from workers.planning.rungs import known_of
 from workers.planning.work import Outcome, Work, together
 from workers.sending.credentials import own_token
 from workers.sending.reporter import Reporter
@@ -51,7 +53,7 @@ def fetch(client: StudyClient) -> Work:
     known = client.study()
     study = check_study(known.spec)
     trials = list(client.trials())
-    done = {trial.id: trial.state for trial in trials if trial.state.is_over()}
+    done = {trial.id: trial.state for trial in trials if trial.is_over}
     begin = known.started_at.timestamp() if known.started_at else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
     planned = {trial.id: trial for trial in expand(study)}
@@ -66,7 +68,9 @@ def fetch(client: StudyClient) -> Work:
     missing = {t.id: t.reason for t in trials if t.reason and t.state is TrialState.FINISHED}
     reported = any(trial.metrics for trial in trials)
     over, past = Counter(done.values()), past_of(study, trials)
-    return Work(study, left, past, deadline, over, begun, missing, rounds, started, reported)
+    on_rungs = known_of(trials) if study.stopping else {}
+    spent = {trial.id: seconds for trial in trials if (seconds := trial.metrics.get(SECONDS)) is not None}
+    return Work(study, left, past, deadline, over, begun, missing, rounds, started, reported, on_rungs, spent)
 
 
 def job_id(study_id: str) -> str:
@@ -101,11 +105,12 @@ def drive(study_id: str, url: str, token: str | None) -> int:
         log.info("its cohorts have saved their states and left")
     elif reporter.ended.is_set():
         log.info("the study was over before this driver was")
-    elif failure := _all_failed(work, reporter.failed) or _nothing_trained(work, reporter, outcome):
+    elif failure := _all_failed(work, reporter.failed, outcome) or _nothing_trained(work, reporter, outcome):
         reporter.study_failed(job, failure)
     else:
         lost = _missing({**work.missing, **reporter.missing})
-        reporter.study_finished(job, "; ".join(filter(None, (outcome.reason, lost))) or None)
+        reason = "; ".join(filter(None, (outcome.reason, lost))) or None
+        reporter.study_finished(job, reason, outcome.spared)
     if not reporter.close(LAST_EVENTS_SECONDS) or reporter.other_version:
         return LOST
     return FAILED if failure else DONE
@@ -119,9 +124,11 @@ def _missing(files: Mapping[str, str]) -> str | None:
     return f"files of {plural(len(files), 'trial')} are missing; the first: {first}"[:REASON_LENGTH]
 
 
-def _all_failed(work: Work, failed: Mapping[str, str]) -> str | None:
+def _all_failed(work: Work, failed: Mapping[str, str], outcome: Outcome) -> str | None:
     """Why a study has nothing to show: none of its trials was trained to the end, and none is left to train."""
-    if work.over[TrialState.FINISHED] or any(trial.id not in failed for trial in work.trials):
+    wanted = {trial.id for trial in work.trials}.difference(outcome.spared)
+    trained = work.over[TrialState.FINISHED] or work.over[TrialState.STOPPED]
+    if trained or not (failed or work.over[TrialState.FAILED]) or not wanted <= failed.keys():
         return None
     first = f"; the first: {next(iter(failed.values()))}" if failed else ""
     return f"every trial failed ({plural(work.over[TrialState.FAILED] + len(failed), 'trial')}){first}"

@@ -50,6 +50,19 @@ def within(prefix: str, state: State) -> State:
     return {name.removeprefix(start): tensor for name, tensor in state.items() if name.startswith(start)}
 
 
+def of_members(state: State, rows: Sequence[int], second: Sequence[str] = ()) -> State:
+    """What the members of these numbers remember, of tensors [K, …]; what has no axis, they all share.
+
+    `second` names tensors, and lists of them, that are [·, K, …].
+    """
+
+    def chosen(name: str, tensor: Tensor) -> Tensor:
+        axis = int(name.partition(".")[0] in second)
+        return tensor.index_select(axis, torch.tensor(rows, device=tensor.device)) if tensor.dim() else tensor
+
+    return {name: chosen(name, tensor) for name, tensor in state.items()}
+
+
 def copy_into(tensors: Mapping[str, Tensor], state: State, what: str) -> None:
     """Into memory that others hold views of."""
     if tensors.keys() != state.keys():
@@ -64,9 +77,15 @@ class Remembering(Protocol):
     """State that is some attributes of an object."""
 
     remembers: tuple[str, ...] = ()
+    members_second: tuple[str, ...] = ()  # those of them that are [·, K, …]
 
     def state(self) -> State:
         return of(self, self.remembers)
 
     def load(self, state: State) -> None:
         put(self, self.remembers, state)
+
+    @classmethod
+    def of_members(cls, state: State, rows: Sequence[int]) -> State:
+        """The state of some of its members, as if they had been alone."""
+        return of_members(state, rows, cls.members_second)

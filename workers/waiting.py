@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 
 from service.contract.study.expansion import searched_keys
-from service.contract.study.outcomes import objective_values
 from service.contract.wire.answers.read_by_drivers import KnownTrial
 from service.contract.wire.errors import Unavailable
 from service.contract.wire.events import TrialState
+from workers.planning.ending import Ended, ended_early
+from workers.planning.past import reached_by
 from workers.planning.supply import Search, searches_of
-from workers.planning.work import Outcome, Work, out_of_time
+from workers.planning.work import Outcome, Work, all_over, out_of_time
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
 
@@ -47,12 +48,12 @@ class Waiting:
 
     def run(self) -> Outcome:
         log.info("%d trials are trained elsewhere", len(self._open))
-        while self._open:
-            self._suggest()
+        self._suggest()
+        while left := self._left():
             if self.stop.wait(LOOK_SECONDS) or self._reporter.ended.is_set():
                 return Outcome()
             if self._work.deadline is not None and self._clock() >= self._work.deadline:
-                return out_of_time(self._work.study, len(self._open))
+                return out_of_time(self._work.study, len(left), self._ended())
             try:
                 study = self._client.state(self.stop)
             except Unavailable:  # told to stop while the service was away
@@ -63,9 +64,17 @@ class Waiting:
             if study.last_seq != self._seen:
                 self._look()
                 self._seen = study.last_seq
-            if study.leave and self._open:  # the last trial may end while a pause is asked for
+            self._suggest()
+            if study.leave and self._left():  # the last may end while a pause is asked for
                 return Outcome(paused=True)
-        return Outcome()
+        return all_over(self._ended())
+
+    def _ended(self) -> Ended:
+        return ended_early(self._searches, self._open)
+
+    def _left(self) -> set[str]:
+        """Trials that are needed and have not ended."""
+        return self._open.difference(self._ended().spared)
 
     def _suggest(self) -> None:
         """What was suggested before is said again, and changes nothing."""
@@ -86,4 +95,4 @@ class Waiting:
         finished = trial.state is TrialState.FINISHED
         self._reporter.ended_elsewhere(trial.id, None if finished else trial.reason or "failed")
         if search := self._search_of.pop(trial.id, None):
-            search.tell(trial.id, objective_values(trial.metrics, self._work.study.choosing) if finished else None)
+            search.tell(trial.id, *reached_by(self._work.study, trial.metrics if finished else None))

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from findings.quantities import curves, exact, gradients, marks, matching, metrics, places, standings, studies, tasks
+from findings.quantities import (
+    curves,
+    exact,
+    gradients,
+    marks,
+    matching,
+    metrics,
+    places,
+    standings,
+    studies,
+    tasks,
+    verified,
+)
 from findings.quantities.quantity import Quantity
 
 QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
-    for theme in (studies, places, exact, standings, tasks, metrics, marks, matching, curves, gradients)
+    for theme in (studies, places, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified)
     for quantity in theme.QUANTITIES
 }
 

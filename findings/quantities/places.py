@@ -101,6 +101,13 @@ def hypervolume_difference(question: Question) -> Said:
     return OF_BASELINE if pair is None else signed(pair.paired.difference, question.seeds)
 
 
+def hypervolume_p(question: Question) -> Said:
+    pair = _pair(question)
+    if pair is None:
+        return OF_BASELINE
+    return Said(p_value(pair.p_adjusted), pair.paired.difference.seeds, question.seeds)
+
+
 def hypervolume_share(question: Question) -> Said:
     pair = _pair(question)
     if pair is None:
@@ -115,6 +122,11 @@ QUANTITIES = [
         "hypervolume difference(ARM)",
         "to the baseline, paired over seeds; for arms that draw fronts",
         hypervolume_difference,
+    ),
+    Quantity(
+        "hypervolume p(ARM)",
+        "of the paired test of that difference, adjusted over all arms; for fronts of as many points",
+        hypervolume_p,
     ),
     Quantity(
         "hypervolume share(ARM)", "of the baseline's; only for arms that draw fronts themselves", hypervolume_share

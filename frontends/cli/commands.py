@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from frontends.cli import data, doctor, exports, keeping, own_code, tokens
+from frontends.cli import data, doctor, exports, keeping, kept_code, notes, own_code, picking, tokens
 from frontends.cli.display import progress_view, studies_table
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Interrupted, Local, LocalError, raise_on_sigterm
@@ -43,10 +43,12 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(tokens.app, name="token")
+app.add_typer(kept_code.app, name="code")
 for command in (
     exports.export,
     exports.report,
     exports.methods,
+    picking.pick,
     doctor.doctor,
     keeping.backup,
     keeping.restore,
@@ -54,6 +56,7 @@ for command in (
     own_code.new,
     own_code.check,
     own_code.run,
+    notes.note,
 ):
     app.command()(command)
 
@@ -172,17 +175,22 @@ def watch(study_id: StudyId, url: Url = None, token: Token = None, as_json: AsJs
 def list_(
     state: Annotated[str | None, typer.Option("--state", help="only studies in this state")] = None,
     limit: Annotated[int, typer.Option("--limit", help="how many at most", min=1)] = 50,
+    text: Annotated[str | None, typer.Option("--text", help="words of its name, notes, tags, data or arms")] = None,
+    tag: Annotated[str | None, typer.Option("--tag", help="only studies with this tag")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="those that were archived")] = False,
     url: Url = None,
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Studies, newest first."""
     with Client(url, token) as client:
-        studies = client.studies(state, limit)
+        studies = client.studies(state, limit, text=text, tag=tag, archived=archived or None)
     if as_json:
         print_json(studies)
     elif studies:
         out.print(studies_table(studies))
+    elif text or tag or archived:
+        say("No study matches.")
     elif state:
         say(f"No study is {state}.")
     else:

@@ -58,8 +58,8 @@ def progress_view(study: Answer, width: int = 80) -> Table:
     room = min(30, width - 54 - max((len(arm["name"]) for arm in study["arms"]), default=0))
     for i, arm in enumerate(study["arms"]):
         colour, counts = arm_style(i)[0], arm["counts"]
-        done = counts["finished"] + counts["failed"]
-        failed = f" · {counts['failed']} failed" if counts["failed"] else ""
+        done = counts["finished"] + counts["failed"] + counts.get("stopped", 0)
+        failed = "".join(f" · {counts[what]} {what}" for what in ("failed", "stopped") if counts.get(what))
         bar = ProgressBar(
             total=1.0, completed=arm["progress"], width=room, complete_style=colour, finished_style=colour
         )
@@ -145,8 +145,8 @@ def _over_seeds(answer: Answer | None) -> str:
 
 
 def trials_words(counts: Answer) -> str:
-    """`34/36, 1 failed, 2 collapsed`: what went wrong only where something did."""
-    wrong = [f"{counts[what]} {what}" for what in ("failed", "collapsed") if counts[what]]
+    """`34/36, 1 failed, 2 collapsed`: how others ended only where some did."""
+    wrong = [f"{counts[what]} {what}" for what in ("failed", "stopped", "collapsed", "infeasible") if counts.get(what)]
     return ", ".join([f"{counts['finished']}/{counts['planned']}", *wrong])
 
 

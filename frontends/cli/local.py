@@ -22,7 +22,7 @@ from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNo
 from frontends.cli.ray_keeper import RayKeeper
 from frontends.home import NOTE, HomeError, claim, keep_token
 from service.contract.addresses import is_loopback
-from service.contract.exits import STORE_AWAY
+from service.contract.exits import BAD_SETTINGS, STORE_AWAY
 from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 
@@ -89,6 +89,14 @@ def wait_for_an_earlier_service(home: Path) -> None:
         time.sleep(0.1)
 
 
+def _seconds(text: str) -> float:
+    """None where it is no number: the service says what is wrong with it."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
 class ServiceKeeper(threading.Thread):
     """Starts the service, and starts it again when it dies: the log on disk is the truth, a study goes on.
 
@@ -98,7 +106,7 @@ class ServiceKeeper(threading.Thread):
     def __init__(self, environment: dict[str, str], home: Path, note: dict[str, str], door: int | None = None) -> None:
         super().__init__(name="service-keeper", daemon=True)
         self._environment, self._home, self._note, self._door = environment, home, note, door
-        self._end_seconds = END_SECONDS + float(environment.get("PARETOSCOPE_LEAVE_SECONDS") or 0)
+        self._end_seconds = END_SECONDS + _seconds(environment.get("PARETOSCOPE_LEAVE_SECONDS") or "0")
         self._ending = threading.Event()
         self._noted = True
         self.given_up: str | None = None
@@ -110,9 +118,7 @@ class ServiceKeeper(threading.Thread):
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
-                lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-8:]
-                tail = [readable(line) for line in lines]
-                self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n" + "\n".join(tail)
+                self.given_up = f"the service ended {len(starts)} times in a minute; its log ends:\n{self._tail(8)}"
                 return
             starts.append(time.monotonic())
             try:
@@ -125,11 +131,18 @@ class ServiceKeeper(threading.Thread):
                     self._note_down(process.pid)
             if process.poll() is None:
                 self._end_process(process, self._end_seconds)
+            elif process.poll() == BAD_SETTINGS:
+                self.given_up = f"the service cannot start as it is set: {self._tail(1)}"
+                return
             elif process.poll() != STORE_AWAY:
                 was_there = True
             elif was_there:
                 starts.pop()
                 self._ending.wait(STORE_LOOK_SECONDS)
+
+    def _tail(self, count: int) -> str:
+        lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-count:]
+        return "\n".join(readable(line) for line in lines)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self._home / "service.log").open("ab") as log:
@@ -201,6 +214,10 @@ class Local:
             self._lock = (self.home / "lock").open("a")
         except HomeError as error:
             raise LocalError(str(error)) from error
+        except OSError as error:  # a disk that is full, or can only be read
+            raise LocalError(
+                f"{self.home} cannot be used as a home: {error.strerror}; choose another --home"
+            ) from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -219,6 +236,9 @@ class Local:
         except RayDidNotStart as error:
             self.__exit__(None, None, None)
             raise LocalError(str(error)) from error
+        except OSError as error:
+            self.__exit__(None, None, None)
+            raise LocalError(f"{error.filename or self.home} cannot be written: {error.strerror}") from error
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -262,7 +282,8 @@ class Local:
         while time.monotonic() < end:
             self.check()
             try:
-                answer = httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False)
+                # Plain HTTP: to read all certificates for each look would take a fifth of a processor.
+                answer = httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False, verify=False)
                 if answer.status_code == 200:
                     return
                 said = answer.text
@@ -293,5 +314,6 @@ class Local:
             self._ray_keeper.end()
         if self._door is not None:
             self._door.close()
-        (self.home / NOTE).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing was
+            (self.home / NOTE).unlink(missing_ok=True)
         self._lock.close()

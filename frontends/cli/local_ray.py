@@ -195,9 +195,9 @@ class LocalRay:
                 with contextlib.suppress(httpx.HTTPError):
                     if client.get(waiting[0]).status_code == httpx.codes.OK:
                         del waiting[0]
-                    if not waiting:
-                        return
-                    continue
+                        if not waiting:
+                            return
+                        continue
                 time.sleep(0.1)
         raise RayDidNotStart(f"Ray did not answer at {waiting[0]} within {duration(START_SECONDS)}:\n{_tail(log)}")
 

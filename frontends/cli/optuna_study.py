@@ -20,10 +20,12 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event
 
 from frontends.client import Answer, ClientError
-from service.contract.study.outcomes import collapsed
+from service.contract.study.constraints import Judged
+from service.contract.study.outcomes import collapsed, feasible
+from service.contract.study.study import Study
 
 LOG_WHEN_RATIO = 20.0
-ARM, COLLAPSED, POINTS = "arm", "collapsed", "points"
+ARM, COLLAPSED, FEASIBLE, POINTS = "arm", "collapsed", "feasible", "points"
 Scalar = str | int | float | bool | None
 
 
@@ -68,7 +70,7 @@ def parameters(trials: Sequence[Answer]) -> dict[str, BaseDistribution]:
     return spaces
 
 
-def by_point(trial: Answer) -> list[Answer]:
+def by_point(trial: Answer, bounds: Sequence[Judged] = ()) -> list[Answer]:
     """A trial that has many points as one of each, with the β that it has there; others as they are.
 
     What is of the training, as its learning curve, stands with the first: Optuna would keep a copy for each.
@@ -78,7 +80,8 @@ def by_point(trial: Answer) -> list[Answer]:
         where, metrics = point["where"], point["metrics"]
         beta = {"weighting.beta": where["beta"]} if "beta" in where else {}
         own = {"where": where, "metrics": metrics, "config": {**trial["config"], **beta}, "on_front": None}
-        points.append({**trial, **own, COLLAPSED: collapsed(metrics), "reports": [] if i else trial["reports"]})
+        counts = {COLLAPSED: collapsed(metrics), FEASIBLE: feasible(metrics, bounds)}
+        points.append({**trial, **own, **counts, "reports": [] if i else trial["reports"]})
     return points or [trial]
 
 
@@ -96,7 +99,7 @@ def curves(reports: Sequence[Answer]) -> dict[str, list[float | None]]:
 
 def attributes(trial: Answer, note: str | None) -> dict[str, object]:
     """What Optuna has no field for."""
-    own = {key: trial[key] for key in ("arm", "seed", "state", "on_front", COLLAPSED, "host")}
+    own = {key: trial.get(key) for key in ("arm", "seed", "state", "on_front", COLLAPSED, FEASIBLE, "host")}
     measured = {"metrics": trial["metrics"], "learning_curve": curves(trial["reports"])}
     facts = {"trial": trial["id"], "where": trial.get("where"), **own, **measured, "note": note}
     return {key: value for key, value in facts.items() if value is not None}
@@ -105,7 +108,7 @@ def attributes(trial: Answer, note: str | None) -> dict[str, object]:
 def frozen(trial: Answer, spaces: dict[str, BaseDistribution], metrics: Sequence[str]) -> FrozenTrial:
     """Complete with its objectives when it finished with all of them, failed with a note otherwise.
 
-    A collapsed trial breaks a constraint, so that it is in no front of Optuna's either.
+    A collapsed or infeasible trial breaks a constraint, so that it is in no front of Optuna's either.
     """
     values = [trial["metrics"].get(metric) for metric in metrics]
     complete = trial["state"] == "finished" and all(value is not None for value in values)
@@ -117,7 +120,9 @@ def frozen(trial: Answer, spaces: dict[str, BaseDistribution], metrics: Sequence
         params=config,
         distributions={key: spaces[key] for key in config},
         user_attrs=attributes(trial, note),
-        system_attrs={"constraints": [1.0 if trial[COLLAPSED] else 0.0]},  # the form that the dashboard reads too
+        system_attrs={
+            "constraints": [1.0 if trial[COLLAPSED] or trial.get(FEASIBLE) is False else 0.0]
+        },  # the form that the dashboard reads too
     )
     made.datetime_start = moment(trial["started_at"])
     made.datetime_complete = moment(trial["ended_at"])
@@ -171,7 +176,9 @@ def _fill(storage: optuna.storages.RDBStorage, whole: Answer, path: Path, force:
     for key, value in _facts(whole):
         made.set_user_attr(key, value)
     made.set_user_attr("constants", constants(begun))
-    points = [point for trial in begun for point in by_point(trial)]
+    spec = study.get("spec") or {}
+    bounds = Study.model_validate(spec).bounds if spec.get("constraints") else []
+    points = [point for trial in begun for point in by_point(trial, bounds)]
     spaces, metrics = parameters(points), [axis["metric"] for axis in axes]
     made.add_trials(frozen(point, spaces, metrics) for point in points)
     return Counts(len(begun), len(compared) - len(begun))

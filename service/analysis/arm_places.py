@@ -42,7 +42,8 @@ class ArmPlace(NamedTuple):
     def standing(self) -> Standing | None:
         """`open`: not shown to lie off the front; `beyond`: most of it lies where the front does not reach.
 
-        Without a test the mean decides, and the words say so.
+        Between the steps and the lines of a coarse grid is much that no front would pass: only what is near the lines
+        is on it. Without a test the mean decides, and the words say so.
         """
         distance = self.place.distance
         mean = distance.told.mean
@@ -52,7 +53,8 @@ class ArmPlace(NamedTuple):
             return "above" if mean > 0 else "below"
         if self.below_by is not None:
             return "below"
-        off = distance.off(by_mean=self.p_adjusted is None)  # where tested, by all of the interval
+        untested = self.p_adjusted is None  # where tested, by all of the interval
+        off = max(distance.off(by_mean=untested), distance.short(by_mean=untested))
         contradicted = any(gap.contradicts for gap in self.gaps.values())
         return "on" if abs(mean) <= TOLERANCE and off <= TOLERANCE and not contradicted else "open"
 

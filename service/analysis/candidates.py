@@ -19,9 +19,10 @@ from service.analysis.fronts import (
     points_of,
 )
 from service.analysis.place import Placed
-from service.contract.metrics import Named, described
-from service.contract.study.outcomes import collapsed
+from service.contract.metrics import Kind, Named, described
+from service.contract.study.outcomes import collapsed, feasible
 from service.contract.wire.errors import Detail, InvalidInput
+from service.contract.wire.events import TrialState
 from service.contract.wording.selection import Chooser
 from service.views.selectors import lost_seeds, varied_by_arm
 from service.views.trial import TrialView
@@ -32,17 +33,31 @@ BETA = "weighting.beta"  # where the βs of a curve are told too
 
 
 def candidates(view: View) -> list[Trial]:
-    """What a front is made of: trials with reports, neither failed nor collapsed, at each place of their curves."""
+    """What a front is made of: trials with reports, neither failed, collapsed nor infeasible, place by place."""
     return view.memo("candidates", lambda: list(of_trials(view.trials.items())))
 
 
 def of_trials(trials: Iterable[tuple[str, TrialView]]) -> Iterator[Trial]:
-    """Those of them that count for a front; of a curve the places at which the code carries something."""
+    """Those of them that count for a front; of a curve the places at which the code carries something and the study's
+    constraints are kept."""
     for trial_id, trial in trials:
         if trial.counts_for_front:
             for where, metrics in trial.measured():
-                if where is None or not collapsed(metrics):
+                if where is None or (trial.counts_at(metrics) and not collapsed(metrics)):
                     yield Trial(trial_id, trial.planned.arm, trial.planned.seed, metrics, where)
+
+
+def infeasible_on(view: View, axes: Sequence[Axis]) -> list[Point]:
+    """What would have a place on these axes, and breaks a constraint of its study."""
+
+    def broken() -> Iterator[Trial]:
+        for trial_id, trial in view.trials.items():
+            if trial.bounds and trial.state is not TrialState.FAILED and not trial.collapsed:
+                for where, metrics in trial.measured():
+                    if feasible(metrics, trial.bounds) is False and not collapsed(metrics):
+                        yield Trial(trial_id, trial.planned.arm, trial.planned.seed, metrics, where)
+
+    return points_of(list(broken()), axes)
 
 
 def settings_of(view: View, point: Point) -> Settings:
@@ -95,12 +110,18 @@ def choosing_axes(view: View) -> list[Axis]:
 
 
 def chooser(view: View) -> Chooser | None:
-    """The split that chooses among this study's trials; none where its objectives are not measured on one."""
-    axes = objectives(view)
+    """The split that chooses among this study's trials; none where its objectives are not measured on one.
+
+    A log from before a split was held out has nothing of it; of one without a result the study says what will choose.
+    """
+    axes, known = objectives(view), candidates(view)
     held = [axis.chosen_by for axis in axes if axis.chosen_by]
-    if held and any(name in trial.metrics for trial in candidates(view) for name in held):
+    if held and (not known or any(name in trial.metrics for trial in known for name in held)):
         return "validation"
-    return "test" if any(described(axis.metric).measured for axis in axes) else None
+    rows = [described(axis.metric) for axis in axes]
+    if any(row.measured for row in rows):
+        return "test"
+    return "shown" if any(row.kind is Kind.OWN for row in rows) else None
 
 
 def front_keys(view: View) -> set[Key]:

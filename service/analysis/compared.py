@@ -20,9 +20,11 @@ from service.analysis.candidates import (
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
+from service.analysis.equal_cost import budget_words
 from service.analysis.fronts import Axis, Point, turned
 from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
+from service.analysis.infeasible_words import infeasible_words
 from service.analysis.intervals import Interval
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
@@ -32,10 +34,11 @@ from service.analysis.verdict import identical_words, rival_words, verdict
 from service.analysis.verifying import Verified, verified
 from service.analysis.watched import gradients_words, watched_arms
 from service.contract.methods.weightings import BY_HAND
+from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.contract.wording.selection import Chooser
-from service.views.selectors import Counts, compared_counts, lost_seeds, training_seconds, varied_by_arm
+from service.contract.wording.selection import Chooser, selection_words
+from service.views.selectors import Counts, compared_counts, lost_seeds, training_seconds, varied_by_arm, whole_arms
 from service.views.view import View
 
 DIFFERENT = "These studies were measured on different data: their arms are shown side by side, not compared."
@@ -79,6 +82,7 @@ class Comparison(NamedTuple):
     arms: list[ArmCompared]
     pairs: list[Pair]
     identical: list[list[str]]  # arms that did the same in every seed
+    constraints: list[Constraint]  # that trials keep to count
 
     gradients: str | None  # whether those of the terms conflict, in a sentence; none where they were not watched
 
@@ -104,7 +108,7 @@ def _compare(view: View) -> Comparison:
     references = reference_arms(study)
     standing = [result for result in results if result.name not in references] or results
     baseline = baseline_of(standing, planned, by_hand, study.baseline)
-    whole = [name for name, each in by_arm.items() if each.finished + each.failed == each.planned]
+    whole = whole_arms(view)
     # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
     pairs = pairs_of(standing, baseline, spent, axes, searched, whole) if view.alike else []
     identical = identical_arms(candidates(view), whole) if view.alike else []
@@ -134,14 +138,30 @@ def _compare(view: View) -> Comparison:
     checks = {arm.name: verified(view, arm.name, axes) for arm in study.arms}
     checked = [own.words for own in checks.values() if own is not None]
     said = verdict(standing, rivals, axes, seconds, ended, awaited, drops) if view.alike else DIFFERENT
+    broken = {name: own.infeasible for name, own in by_arm.items()}
+    unkept = infeasible_words(study.constraints, sum(own.finished for own in by_arm.values()), broken)
+    split = chooser(view)
+    flattered = f"Trials were {selection_words(split)}." if split in ("test", "shown") and rivals else ""
     return Comparison(
         study=view.id,
         state=view.state,
         seeds=len(study.seeds),
         objectives=axes,
-        chooser=chooser(view),
+        chooser=split,
         baseline=baseline,
-        verdict=" ".join(filter(None, [said, *checked, *(f"{identical_words(group)}." for group in identical)])),
+        verdict=" ".join(
+            filter(
+                None,
+                [
+                    said,
+                    unkept,
+                    budget_words(study.limits.training_seconds, seconds),
+                    *checked,
+                    *(f"{identical_words(group)}." for group in identical),
+                    flattered,
+                ],
+            )
+        ),
         arms=[
             ArmCompared(
                 result=result,
@@ -160,6 +180,7 @@ def _compare(view: View) -> Comparison:
         ],
         pairs=pairs,
         identical=identical,
+        constraints=study.constraints,
         gradients=gradients_words(view),
         single=single,
         words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
@@ -167,7 +188,9 @@ def _compare(view: View) -> Comparison:
 
 
 def _sizes(view: View) -> dict[str, float]:
-    """Points of each arm per seed: trials, or places on their curves."""
+    """Points of each arm per seed: trials, or places on their curves. At equal cost that is part of the result."""
+    if view.study.limits.training_seconds is not None:
+        return dict.fromkeys((arm.name for arm in view.study.arms), 1.0)
     sizes = dict.fromkeys((arm.name for arm in view.study.arms), 0.0)
     for trial in view.trials.values():
         sizes[trial.planned.arm] += max(1, len(trial.points)) / len(view.study.seeds)

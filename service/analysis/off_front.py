@@ -42,9 +42,15 @@ class GapTest(NamedTuple):
 
     @property
     def contradicts(self) -> bool:
-        """That the arm lies on the front: it is off by more than the tolerance, and by more than chance explains."""
-        mean, half = self.gap.told.mean, self.gap.told.half_width
-        return mean is not None and abs(mean) > max(self.tolerance, half or 0.0)
+        """That the arm lies on the front: it is off by more than the tolerance, and by more than chance explains.
+
+        Off what is told, or under the lines, as near as a step may be.
+        """
+        told, line = self.gap.told, self.gap.line
+        if told.mean is None or line.mean is None:
+            return False
+        is_off = abs(told.mean) > max(self.tolerance, told.half_width or 0.0)
+        return is_off or -line.mean > max(self.tolerance, line.half_width or 0.0)
 
     @property
     def shows_below(self) -> bool:

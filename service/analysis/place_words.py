@@ -10,12 +10,21 @@ from service.analysis.arm_places import ArmPlace, Standing
 from service.analysis.comparison import Pair
 from service.analysis.cost import CostCurve, bought
 from service.analysis.fronts import Axis
-from service.analysis.intervals import Interval
+from service.analysis.intervals import LEAST_SEEDS, Interval
 from service.analysis.off_front import GapTest
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
-from service.contract.wording.numbers import duration, p_value, percent, plural, setting_range, spread, whole
+from service.contract.wording.numbers import (
+    duration,
+    p_value,
+    percent,
+    percent_range,
+    plural,
+    setting_range,
+    spread,
+    whole,
+)
 
 STANDINGS: dict[Standing | None, str] = {
     "above": "above the front",
@@ -143,12 +152,12 @@ def test_of_distance(rival: Rival, tests: int) -> str:
     seeds = "one seed" if told.seeds == 1 else f"{told.seeds} seeds"
     if not place.whole:
         return f"{far}{seeds}, not all trials have ended: no test"
-    if told.seeds == 1:
-        return f"{far}{seeds}: no interval, no test"
-    if not told.mean:
-        return f"{far}between steps and lines in the mean over {seeds}" if far else f"in each of {seeds}"
+    few = ": no interval, no test" if told.seeds < LEAST_SEEDS else ""
+    if not told.mean and told.seeds > 1:
+        between = "between its steps and lines in " if rival.baseline.draws_front else "in "
+        return f"{far}{between}{'the mean over' if far else 'each of'} {seeds}{few}"
     if place.p_adjusted is None:
-        return f"{far}{seeds}: no test"
+        return f"{far}{seeds}{few or ': no test'}"
     held = f", Holm over {tests} arms" if tests > 1 else ""
     return f"{far}t-test over {seeds}{held}, {p_value(place.p_adjusted)}"
 
@@ -157,13 +166,13 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
     """Is it on the front?"""
     arm, base, place = rival.pair.arm, rival.pair.baseline, rival.place
     standing = place.standing
-    lost = f"; all its trials failed or collapsed in {plural(rival.lost, 'seed')}" if rival.lost else ""
+    lost = f"; none of its trials counts in {plural(rival.lost, 'seed')}" if rival.lost else ""
     if standing is None:
         share = place.place.dominated
         if share is None:
             return f"{arm} and {base} have no seed in common yet"
-        untested = "" if place.whole else " (not all trials have ended: no test)"
-        return f"{percent(share)} of {arm}’s front is dominated by {base}’s{untested}{lost}"
+        dominated = percent_range(*place.place.domination[:3])
+        return f"{dominated} of {arm}’s front is dominated by {base}’s ({_no_distance(place, axes)}{lost})"
     if standing == "beyond":
         if not rival.baseline.draws_front:
             return f"{arm} and {base} are different trade-offs: neither is better in both{lost}"
@@ -183,6 +192,16 @@ def front_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
         front = rival.baseline.draws_front
         against = f"lies slightly {place.slightly} {base}’s front" if front else f"is slightly {slight} than {base}"
     return f"{arm} {against}{': ' if gap else ''}{gap} ({test_of_distance(rival, tests)}{some}{lost})"
+
+
+def _no_distance(place: ArmPlace, axes: Sequence[Axis]) -> str:
+    """Why an arm has no place on the front, and over how many seeds its dominated share is taken."""
+    many = f"{len(axes)} objectives" if len(axes) > 2 else "an objective that does not vary"
+    count = place.place.domination.seeds
+    seeds = "one seed" if count == 1 else f"{count} seeds"
+    few = ", no interval" if count < LEAST_SEEDS else ", Wilson’s 95 % interval"
+    under_way = "" if place.whole else "; not all trials have ended: no test"
+    return f"{seeds}{few}; with {many} there is no distance to a front{under_way}"
 
 
 def where_words(rival: Rival, axes: Sequence[Axis]) -> str:

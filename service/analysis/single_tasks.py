@@ -92,4 +92,4 @@ def _alone(
 
 def _over(trials: Sequence[tuple[str, TrialView]], seed: int) -> bool:
     """All single trials of the seed have ended."""
-    return all(trial.state.is_over() for _, trial in trials if trial.planned.seed == seed)
+    return all(trial.is_over for _, trial in trials if trial.planned.seed == seed)

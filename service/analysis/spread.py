@@ -55,6 +55,12 @@ class Spread(NamedTuple):
             return math.inf
         return max(0.0, line.mean + over, under - step.mean)
 
+    def short(self, *, by_mean: bool = False) -> float:
+        """How far under the line it may lie, where the step may still be far below it; likewise."""
+        line = self.known_line
+        half = 0.0 if by_mean else line.half_width
+        return math.inf if line.mean is None or half is None else max(0.0, half - line.mean)
+
 
 NOTHING = Spread(*[Interval(None, None, 0)] * 4)
 

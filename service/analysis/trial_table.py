@@ -20,6 +20,7 @@ FIELDS: dict[str, Callable[[TrialView], Any]] = {
     "state": lambda trial: trial.state.value,
     "reason": lambda trial: trial.reason,
     "collapsed": lambda trial: trial.collapsed,
+    "feasible": lambda trial: trial.feasible,
     "verifies": lambda trial: trial.planned.verifies,
     "places": lambda trial: len(trial.points),
     "training_seconds": lambda trial: trial.training_seconds,
@@ -117,6 +118,7 @@ class Wanted(NamedTuple):
     collapsed: bool | None = None
     where: str = ""
     trials: tuple[str, ...] = ()
+    feasible: bool | None = None
 
 
 def matching(view: View, trials: Sequence[str], wanted: Wanted) -> list[str]:
@@ -132,6 +134,7 @@ def matching(view: View, trials: Sequence[str], wanted: Wanted) -> list[str]:
             and (wanted.state is None or trial.state is wanted.state)
             and (wanted.front is None or (trial_id in on_front) == wanted.front)
             and (wanted.collapsed is None or trial.collapsed == wanted.collapsed)
+            and (wanted.feasible is None or trial.feasible is wanted.feasible)
             and (not only or trial_id in only)
             and all(condition.holds(value_of(view, trial_id, condition.key)) for condition in asked)
         )

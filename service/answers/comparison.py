@@ -188,4 +188,5 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         single=_single(comparison.single),
         arms=[_arm(arm, i) for i, arm in enumerate(comparison.arms)],
         pairs=[_pair(pair, places[pair.arm], comparison.words[pair.arm]) for pair in comparison.pairs],
+        budget_seconds=view.study.limits.training_seconds,
     )

@@ -74,19 +74,35 @@ def kind_of(study: Study, arm: Arm) -> Kind:
 
 def epochs_of(study: Study, arm: Arm) -> float:
     """Epochs of one trial of the arm, in passes over all the training data."""
-    epochs = int(arm.training.get("epochs", study.training.epochs))
-    return epochs * float(getattr(study.data, "train_fraction", 1.0))
+    return _epochs(study, arm) * _share(study)
+
+
+def _epochs(study: Study, arm: Arm) -> int:
+    return int(arm.training.get("epochs", study.training.epochs))
+
+
+def _share(study: Study) -> float:
+    return float(getattr(study.data, "train_fraction", 1.0))
+
+
+def all_epochs_of(study: Study, arm: Arm, trials: int) -> float:
+    """Of so many trials of the arm together; those that are stopped train fewer."""
+    if study.stopping is None:
+        return trials * epochs_of(study, arm)
+    seeds, epochs = len(study.seeds), _epochs(study, arm)
+    return seeds * study.stopping.epochs_from(trials // seeds, 0, epochs) * _share(study)
 
 
 def past_of(view: View) -> Past:
     """What the log says about a study's finished trials."""
     arms = []
     for arm in view.study.arms:
-        own = [t for t in view.trials.values() if t.planned.arm == arm.name and t.state is TrialState.FINISHED]
-        seconds = [t.training_seconds for t in own if t.training_seconds is not None]
-        if seconds:
-            epochs = len(seconds) * epochs_of(view.study, arm)
-            arms.append(Took(kind_of(view.study, arm), len(seconds), epochs, sum(seconds)))
+        own = [t for t in view.trials.values() if t.planned.arm == arm.name and t.training_seconds is not None]
+        ended = [t for t in own if t.state is TrialState.FINISHED or t.stopped_after]
+        if ended:
+            epochs = sum((t.stopped_after or _epochs(view.study, arm)) * _share(view.study) for t in ended)
+            seconds = sum(t.training_seconds or 0.0 for t in ended)
+            arms.append(Took(kind_of(view.study, arm), len(ended), epochs, seconds))
     return Past(view.study.name, tuple(arms), _between(view.started_at, view.ended_at))
 
 
@@ -111,7 +127,7 @@ def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:
         took = matched[arm.name][1]
         rate = sum(t.seconds for _, t in took) / sum(t.epochs for _, t in took)
         # What verifies a curve is cheaper than the curve by a factor that is not known here: it counts as much.
-        seconds = (counts[arm.name] + checks.get(arm.name, 0)) * epochs_of(study, arm) * rate
+        seconds = all_epochs_of(study, arm, counts[arm.name] + checks.get(arm.name, 0)) * rate
         arms.append(ArmEstimate(name=arm.name, training_seconds=seconds))
     training = sum(arm.training_seconds or 0.0 for arm in arms)
     used = {id(one): one for _, took in matched.values() for one, _ in took}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -25,6 +26,9 @@ from service.views.selectors import counts, eta_seconds, has_curves, progress, t
 from service.views.view import View
 
 SPARK_STEPS = 23
+EXCERPT = 160  # characters
+LINKS = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
+MARKS = re.compile(r"^\s*(?:[#>]+|[-*]|\d+[.)])\s|[*`]+")  # of headings, quotes and lists, and of words that stand out
 
 
 def spark(view: View) -> list[float]:
@@ -79,8 +83,20 @@ def study_summary(view: View) -> StudySummary:
         arms=view.memo("arms", lambda: _arms(view)),
         spark=view.memo("spark", lambda: spark(view)),
         last_seq=view.seq,
+        data=view.study.data.name,
+        tags=list(view.notes.tags),
+        pinned=view.notes.pinned,
+        archived=view.notes.archived,
+        excerpt=excerpt(view.notes.text),
         lost_events=view.lost_events,
     )
+
+
+def excerpt(notes: str) -> str:
+    """The beginning of notes in Markdown, on one line, without their marks."""
+    lines = (MARKS.sub("", LINKS.sub(r"\1", line)).strip() for line in notes.splitlines())
+    words = " · ".join(line for line in lines if line)
+    return words if len(words) <= EXCERPT else words[: EXCERPT - 1] + "…"
 
 
 NONE = TrialCounts(planned=0, running=0, finished=0, failed=0, stopped=0, collapsed=0)
@@ -123,7 +139,8 @@ def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:
 
 
 def study_answer(view: View) -> StudyAnswer:
-    return StudyAnswer(**study_summary(view).fields(), spec=view.spec, metrics=metric_rows(view.study.metrics))
+    summary = study_summary(view).fields()
+    return StudyAnswer(**summary, spec=view.spec, metrics=metric_rows(view.study.metrics), notes=view.notes.text)
 
 
 def study_with_figures(view: View, figures: list[OfferedFigure]) -> StudyWithFigures:

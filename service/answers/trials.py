@@ -33,6 +33,7 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         state=trial.state,
         reason=trial.reason,
         collapsed=trial.collapsed,
+        feasible=trial.feasible,
         on_front=on_front,
         verifies=trial.planned.verifies,
         config=trial.planned.config,
@@ -46,6 +47,9 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         host=trial.host,
         retries=trial.retries,
         extensions=trial.extensions,
+        notes=trial.notes.text,
+        tags=list(trial.notes.tags),
+        stopped_after=trial.stopped_after,
         **more,
     )
 

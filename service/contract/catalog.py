@@ -12,11 +12,14 @@ from service.contract.methods.data import Data, OwnData
 from service.contract.methods.models import Model, OwnModel
 from service.contract.methods.problems import RATES, BuiltIn
 from service.contract.methods.searches import GridSearch, Search
+from service.contract.methods.stopping import Halving
 from service.contract.methods.weightings import Mib, Weighting
 from service.contract.metrics import SINGLE, Bound
 from service.contract.metrics.estimators import ESTIMATORS
+from service.contract.study.constraints import Constraint
+from service.contract.study.limits import Limits
 from service.contract.study.strict import Strict
-from service.contract.study.study import Arm, Evaluation, Limits, Objective, Resources, Study, Training
+from service.contract.study.study import Arm, Evaluation, Objective, Resources, Study, Training
 from service.contract.study.with_axes import with_axes, without_axes
 from service.contract.vocabulary import Vocabulary, vocabulary
 from service.contract.wire.answers.answer import Answer, AsItIs
@@ -27,9 +30,11 @@ from service.contract.wire.answers.studies import MetricRow
 SECTIONS: dict[str, type[Strict]] = {
     "training": Training,
     "objective": Objective,
+    "constraint": Constraint,
     "evaluation": Evaluation,
     "resources": Resources,
     "limits": Limits,
+    "stopping": Halving,
 }
 
 # Parameters that many studies set, by part; a form shows them first and the others when asked.
@@ -50,11 +55,11 @@ OFTEN_SET = {
         "learning_rate",
         "points",
     },
-    "searches": {"sampler", "trials"},
+    "searches": {"sampler", "trials", "tolerance"},
     "attacks": {"epsilon"},
     "sections": {
         *("epochs", "batch_size", "learning_rate", "optimizer"),
-        *("every", "estimators", "cpus", "gpus", "concurrency", "seconds", "trials"),
+        *("every", "estimators", "cpus", "gpus", "concurrency", "seconds", "trials", "keep", "first"),
     },
 }
 

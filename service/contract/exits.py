@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+BAD_SETTINGS = 2  # one of its variables breaks a rule: it will not start before that is changed
 STORE_AWAY = 4  # its database does not answer: it may later

@@ -32,12 +32,24 @@ def _plain(text: str) -> str:
     return text
 
 
+def _plain_lines(text: str) -> str:
+    if character := IN_LINES.search(text):
+        raise ValueError(f"must not have control characters or marks of direction, got U+{ord(character[0]):04X}")
+    return text
+
+
 PlainText = Annotated[str, AfterValidator(_plain)]
+PlainLines = Annotated[str, AfterValidator(_plain_lines)]  # with tabs and line ends
 
 
 def printable(text: str) -> str:
     """Words that a program wrote: what cannot be shown is left out, never a reason to refuse them."""
     return IN_LINES.sub("\ufffd", ESCAPES.sub("", text)) if IN_LINES.search(text) else text
+
+
+def one_line(text: str) -> str:
+    """What somebody wrote, quoted in words of ours: without what cannot be shown, and without line ends."""
+    return HIDDEN.sub("\ufffd", text)
 
 
 def hidden_places(body: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -20,6 +20,7 @@ from service.contract.wording.numbers import (
     setting_range,
     spread,
 )
+from service.contract.wording.selection import selection_words
 from service.exports.version import VERSION
 
 # A row that begins with [ or * would be read as an argument of the \\ or the rule before it.
@@ -117,9 +118,10 @@ def _caption(comparison: Comparison, name: str) -> str:
     against = f" Difference: to {escaped(comparison.baseline)}, seed by seed{test}." if comparison.baseline else ""
     place = PLACE_NOTE.format(baseline=escaped(comparison.baseline or "")) if comparison.pairs else ""
     single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
+    split = f" Trials were {escaped(selection_words(comparison.chooser))}." if comparison.chooser else ""
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
-        f"from the reference point {escaped(point)}.{against}{place} Lost without it: the part of the joint "
+        f"from the reference point {escaped(point)}.{split}{against}{place} Lost without it: the part of the joint "
         f"hypervolume that only this arm attains.{single}"
     )
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from service.analysis import LEAST_SEEDS, Axis
-from service.analysis.candidates import objectives
+from service.analysis.candidates import chooser, objectives
+from service.analysis.compared import compared
 from service.analysis.single_tasks import against_single
 from service.contract.methods.own_description import Code
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.papers import Citation, bibtex, keys_for
-from service.contract.methods.problems import Bottleneck
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.papers import PAPERS, Citation, bibtex, keys_for
+from service.contract.methods.problems import Bottleneck, has_code
+from service.contract.methods.searches import FillSearch, OptunaSearch
 from service.contract.methods.weightings import OfCurves
 from service.contract.metrics import TEST_EXAMPLES, described
-from service.contract.study.expansion import count_trials
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.study.study import Arm, Study
+from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
 from service.contract.wording.lists import listed
-from service.contract.wording.numbers import plural, setting, whole
+from service.contract.wording.numbers import percent, plural, setting, whole
+from service.contract.wording.selection import selection_words
 from service.exports.settings_in_words import settings_words, value_words
 from service.exports.version import SOFTWARE, VERSION, software
-from service.views.selectors import counts
+from service.views.selectors import compared_counts, counts
 from service.views.view import View
 
 
@@ -61,9 +64,7 @@ def _model(study: Study, cite: Cited) -> str:
     training = study.training
     if study.code is not None and all(each.kind == "script" for each in study.code.problems):
         return f"Trained by itself from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
-    regular = "".join(
-        f", {name} {value_words(getattr(training, name))}" for name in ("l1", "l2") if getattr(training, name)
-    )
+    regular = "".join(_settings(training, cite))
     balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
     feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
     model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained"
@@ -73,6 +74,34 @@ def _model(study: Study, cite: Cited) -> str:
         f"learning rate {value_words(training.learning_rate)}, batches of {training.batch_size}{regular}{balance}"
         f"{feedback}, from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
     )
+
+
+SETTINGS = {  # of training, in words; each is told where it is not its default, some with a paper
+    "momentum": "momentum",
+    "nesterov": "Nesterov's look ahead",
+    "beta1": "β₁",
+    "beta2": "β₂",
+    "weight_decay": "weight decay",
+    "schedule": "schedule",
+    "decay": "decay",
+    "decay_epochs": "epochs to a decay",
+    "floor": "floor",
+    "warm_up": "epochs of warm-up",
+    "clip": "gradients clipped at",
+    "anneal": "epochs of annealing",
+    "l1": "l1",
+    "l2": "l2",
+}
+
+
+def _settings(training: Training, cite: Cited) -> Iterator[str]:
+    for field, words in SETTINGS.items():
+        value = getattr(training, field)
+        if value == Training.model_fields[field].default:
+            continue
+        named = str(value) if field == "schedule" else field
+        paper = cite("training", named) if named in PAPERS["training"] else ""
+        yield f", {words}{'' if value is True else f' {value_words(value)}'}{paper}"
 
 
 def _problem(arm: Arm, cite: Cited) -> str:
@@ -88,7 +117,7 @@ def _problem(arm: Arm, cite: Cited) -> str:
     return words + (cite("transform", problem.transform) if isinstance(problem.transform, str) else "")
 
 
-def _arm(arm: Arm, trials: int, cite: Cited) -> str:
+def _arm(study: Study, arm: Arm, trials: int, cite: Cited) -> str:
     settings = settings_words(arm.weighting, only_changed=arm.weighting.name != "fixed")
     weighting = f", weighting {arm.weighting.name}{cite('weighting', arm.weighting.name)}"
     if isinstance(arm.problem, OwnProblem) and arm.problem.is_script:
@@ -97,7 +126,11 @@ def _arm(arm: Arm, trials: int, cite: Cited) -> str:
     if isinstance(arm.search, OptunaSearch):
         sampler = f"sampler {arm.search.sampler}{cite('sampler', arm.search.sampler)}"
         search = f", searched by Optuna{cite('search', 'optuna')} with the {sampler}"
-    changed = {**arm.model, **arm.training}
+    elif isinstance(arm.search, FillSearch):
+        gaps = f"down to {value_words(arm.search.tolerance)} of the objectives’ ranges"
+        search = f", with values placed in the largest gaps of the front{cite('search', 'fill')} {gaps}"
+    places = ((arm.model, study.model), (arm.training, study.training))
+    changed = {k: v for own, shared in places for k, v in own.items() if v != getattr(shared, k, None)}
     own = f", its own {', '.join(f'{k} {value_words(v)}' for k, v in changed.items())}" if changed else ""
     return (
         f"“{arm.name}” ({_problem(arm, cite)}{weighting}{f': {settings}' if settings else ''}{search}{own}; "
@@ -130,9 +163,26 @@ def _verified(weighting: OfCurves) -> str:
     return f" ({alone}, to check the curve there)"
 
 
+def _stopping(study: Study, cite: Cited) -> str:
+    if study.stopping is None:
+        return ""
+    rungs = sorted({rung for arm in study.arms for rung in study.stopping.rungs(_epochs(study, arm))})
+    chosen = "on the validation split" if study.choosing != [each.metric for each in study.objectives] else "as claimed"
+    return (
+        f"Trials were stopped early by successive halving{cite('stopping', study.stopping.name)}: after "
+        f"{'epoch' if len(rungs) == 1 else 'epochs'} {listed(list(map(str, rungs)))} the best "
+        f"{setting(study.stopping.keep)} of each arm's configurations trained on, by non-dominated rank of their means "
+        f"over seeds {chosen}; what was stopped is on no front, and its training time counts."
+    )
+
+
+def _epochs(study: Study, arm: Arm) -> int:
+    return int(arm.training.get("epochs", study.training.epochs))
+
+
 def _measures(study: Study, cite: Cited) -> str:
     measures = []
-    if any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+    if any(has_code(arm.problem) for arm in study.arms):
         marginal, entropy = cite("estimator", "marginal-kl"), cite("estimator", "cross-entropy")
         measures.append(
             f"I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes{marginal} and "
@@ -168,8 +218,44 @@ def _analysis(view: View, axes: list[Axis], cite: Cited) -> str:
     )
     return (
         f"Fronts are of {goals}, compared by {volume}, one hypervolume per arm and seed, given as mean with 95 % "
-        f"Student t interval over {seeds} seeds.{tested}"
+        f"Student t interval over {seeds} seeds.{tested}{_place(view, axes)}"
     )
+
+
+def _chosen(view: View) -> str:
+    """Which split chose, and what the seeds share: no number of a table can be read without."""
+    split, data = chooser(view), view.study.data
+    if split is None:
+        return ""
+    if split != "validation":
+        return f"Trials of fronts, best values and searches were {selection_words(split)}."
+    held = "A validation split was held out"
+    if view.study.code is None:
+        anew = "for each seed anew" if data.draw == "per-seed" else "once for all seeds"
+        held += f", {percent(data.validation_fraction)} of the training examples, drawn {anew}"
+    return f"{held}: fronts, best values and searches were chosen by it; what is told was measured on the test split."
+
+
+def _place(view: View, axes: list[Axis]) -> str:
+    """The test behind the verdict, where arms are held against a front."""
+    comparison = compared(view)
+    if len(axes) != 2 or not comparison.pairs:
+        return ""
+    return (
+        f" Every other arm was held against the front of “{comparison.baseline}” of the same seed by its signed "
+        "distance in units of the objectives' ranges, to the straight lines between its points where the arm beats "
+        "them and to its steps where it does not reach them, and by its gap in each objective at the same value of "
+        "the other (t-tests over seeds, Holm's method for each of the two)."
+    )
+
+
+def _constraints(study: Study) -> str:
+    """What a trial had to keep, and on which split that was seen."""
+    if not study.constraints:
+        return ""
+    kept = listed([each.words for each in study.constraints])
+    held = any(bound.metric != bound.constraint.metric for bound in study.bounds)
+    return f"Only trials with {kept}{', by the validation split,' if held else ''} count for a front."
 
 
 def _single(view: View, cite: Cited) -> str:
@@ -186,13 +272,17 @@ def _single(view: View, cite: Cited) -> str:
 
 def _outcome(view: View) -> str:
     counted = counts(view)
-    left = counted.planned - counted.finished - counted.failed
+    stopped = sum(trial.stopped_after is not None for trial in view.all_trials.values())
+    left = counted.planned - counted.finished - counted.failed - stopped
     parts = [f"{counted.finished:,} finished"]
-    if any(isinstance(arm.problem, Bottleneck) for arm in view.study.arms):
+    if any(has_code(arm.problem) for arm in view.study.arms):
         least = f"a code of less than {setting(COLLAPSED_BELOW_BITS)} bit or chance level"
         nothing = f"collapsed to {least} and left out of every front"
         parts[0] += f" ({counted.collapsed:,} of them {nothing})"
+    if view.study.constraints:
+        parts.append(f"{counted.infeasible:,} of the finished ones infeasible and left out of every front")
     parts.append(f"{counted.failed:,} failed")
+    parts += [f"{stopped:,} stopped early"] if stopped else []
     parts += [f"{left:,} did not end"] if left else []
     return f"Of {plural(counted.planned, 'trial')}, {listed(parts)}."
 
@@ -205,14 +295,19 @@ def _software(cite: Cited) -> str:
 
 def methods(view: View) -> MethodsAnswer:
     cite, study = Cited(), view.study
-    trials = count_trials(study)
+    trials = {arm.name: compared_counts(view, arm.name).planned for arm in study.arms}  # without what was spared
     sentences = [
         _data(view, cite),
         _model(study, cite),
-        f"{plural(len(study.arms), 'arm')}: {'; '.join(_arm(arm, trials[arm.name], cite) for arm in study.arms)}.",
+        f"{plural(len(study.arms), 'arm')}: "
+        + "; ".join(_arm(study, arm, trials[arm.name], cite) for arm in study.arms)
+        + ".",
         _curves(study),
+        _stopping(study, cite),
         _measures(study, cite),
+        _chosen(view),
         _analysis(view, objectives(view), cite),
+        _constraints(study),
         _single(view, cite),
         _outcome(view),
         _software(cite),

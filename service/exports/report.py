@@ -60,10 +60,11 @@ def filled(template: str, parts: dict[str, Callable[[], str]]) -> str:
 def _facts(view: View) -> str:
     counted, study = counts(view), view.study
     when = f", {view.started_at[:10]}" if view.started_at else ""
+    infeasible = f", {counted.infeasible:,} infeasible" if study.constraints else ""
     return (
         f"{view.id} · {view.state.value}{when} · {plural(len(study.arms), 'arm')}, "
         f"{counted.finished:,} of {plural(counted.planned, 'trial')} finished, "
-        f"{counted.failed:,} failed, {counted.collapsed:,} collapsed · {plural(len(study.seeds), 'seed')}"
+        f"{counted.failed:,} failed, {counted.collapsed:,} collapsed{infeasible} · {plural(len(study.seeds), 'seed')}"
     )
 
 

@@ -73,6 +73,7 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: C
         f"{arm.counts.finished}/{arm.counts.planned}",
         str(arm.counts.failed),
         str(arm.counts.collapsed),
+        *([str(arm.counts.infeasible)] if comparison.constraints else []),
         spread(volume.mean, volume.half_width, volume.low, volume.high),
         *(spread(each.mean, each.half_width, each.low, each.high) for each in arm.place.indicators),
         "baseline" if arm.name == comparison.baseline else spread(distance.mean, distance.half_width),
@@ -92,7 +93,8 @@ def arms_table(comparison: Comparison) -> str:
     best = [f"Best {described(metric).title}" for metric in metrics]
     placed = ["ε", "IGD⁺", "Distance", "Dominated", "Lands at"]
     placed += ["Δm [%]", "Mean rank"] if comparison.single else []
-    heads = ["Arm", "Trials", "Failed", "Collapsed", "Hypervolume", *placed, *best, "Training", "Front lost without it"]
+    ended = ["Failed", "Collapsed", *(["Infeasible"] if comparison.constraints else [])]
+    heads = ["Arm", "Trials", *ended, "Hypervolume", *placed, *best, "Training", "Front lost without it"]
     rows = [_arm_row(arm, i, metrics, comparison) for i, arm in enumerate(comparison.arms)]
     point = ", ".join(
         f"{described(axis.metric).label} {setting(axis.reference)} {described(axis.metric).unit}".strip()
@@ -102,6 +104,8 @@ def arms_table(comparison: Comparison) -> str:
         f"Hypervolume: {over_seeds(comparison.seeds)}, from the reference point {point}. Front lost without it: the "
         "part of all arms’ joint hypervolume that only this arm attains, mean over seeds."
     )
+    if comparison.constraints:
+        note += f" Infeasible: breaks {', '.join(each.words for each in comparison.constraints)}; off every front."
     if words := selection_words(comparison.chooser):
         note += f" {words.capitalize()}."
     if comparison.baseline is not None:
@@ -131,7 +135,7 @@ def trials_table(view: View) -> str:
     for trial_id in chosen:
         trial = view.trials[trial_id]
         lights = lights_of(trial)
-        state = "collapsed" if trial.collapsed else trial.state.value
+        state = "collapsed" if trial.collapsed else "infeasible" if trial.infeasible else trial.state.value
         words = f"{state}: {trial.reason}" if trial.reason else state
         rows.append(
             f"<tr>{_arm(trial.planned.arm, *styles[trial.planned.arm])}<td>{trial_id}</td>"

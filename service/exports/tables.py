@@ -36,6 +36,7 @@ TRIAL_COLUMNS = [
     Column("state", "string"),
     Column("reason", "string"),
     Column("collapsed", "bool"),
+    Column("feasible", "bool"),
     Column("on_front", "bool"),
     Column("verifies", "bool"),
     Column("started_at", "string"),
@@ -43,7 +44,7 @@ TRIAL_COLUMNS = [
     Column("host", "string"),
     Column("training_seconds", "float"),
 ]
-POINT_COLUMNS = [*TRIAL_COLUMNS[:5], *TRIAL_COLUMNS[6:8]]
+POINT_COLUMNS = [*TRIAL_COLUMNS[:5], *TRIAL_COLUMNS[6:9]]
 REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column(EPOCH, "int")]
 
 
@@ -81,11 +82,11 @@ def trials_table(view: View) -> Table:
     """
     on_front, front = front_ids(view), FrontColumns(view)
     trials = [
-        (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed)
+        (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed, trial.feasible)
         for trial_id, trial in view.all_trials.items()
     ]
-    keys = list(dict.fromkeys(key for _, _, config, _, _ in trials for key in config))
-    kinds = {key: kind_of(config.get(key) for _, _, config, _, _ in trials) for key in keys}
+    keys = list(dict.fromkeys(key for _, _, config, *_ in trials for key in config))
+    kinds = {key: kind_of(config.get(key) for _, _, config, *_ in trials) for key in keys}
     metrics = _metrics(view)
     rows = [
         (
@@ -96,6 +97,7 @@ def trials_table(view: View) -> Table:
             trial.state.value,
             trial.reason,
             collapsed,
+            feasible,
             trial_id in on_front,
             trial.planned.verifies,
             trial.started_at,
@@ -106,7 +108,7 @@ def trials_table(view: View) -> Table:
             *(as_kind(config.get(key), kinds[key]) for key in keys),
             *(as_kind(last.get(name), "float") for name in metrics),
         )
-        for trial_id, trial, config, last, collapsed in trials
+        for trial_id, trial, config, last, collapsed, feasible in trials
     ]
     columns = [
         *TRIAL_COLUMNS,
@@ -151,6 +153,7 @@ def points_table(view: View) -> Table:
             trial.planned.seed,
             trial.state.value,
             outcomes.collapsed(last) if where else trial.collapsed,
+            outcomes.feasible(last, trial.bounds) if where else trial.feasible,
             key_of(trial_id, where) in on_front,
             *places.get(key_of(trial_id, where), front.empty),
             *((where or {}).get(key) for key in keys),

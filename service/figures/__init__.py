@@ -11,6 +11,8 @@ from service.figures import (
     balance,
     beta_sensitivity,
     convergence,
+    expected_gain,
+    filling,
     generalization_gap,
     gradients,
     hypervolume_cost,
@@ -21,6 +23,7 @@ from service.figures import (
     parallel_coordinates,
     pareto_front,
     robustness,
+    rungs,
     timeline,
     weight_paths,
 )
@@ -34,9 +37,11 @@ FIGURES: dict[str, Figure] = {
         information_plane,
         pareto_front,
         hypervolume_cost,
+        expected_gain,
         attainment,
         attainment_difference,
         beta_sensitivity,
+        filling,
         importance,
         parallel_coordinates,
         robustness,
@@ -48,6 +53,7 @@ FIGURES: dict[str, Figure] = {
         gradients,
         balance,
         latent_map,
+        rungs,
         timeline,
     )
 }

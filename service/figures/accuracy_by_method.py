@@ -10,7 +10,7 @@ from service.contract.metrics import ACCURACY, Kind, described
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import number
-from service.contract.wording.selection import Chooser
+from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import drawn_of_seeds
 from service.figures.drawing.configurations import Best, accuracy_control, best_note, best_of_arms, chosen_accuracy
 from service.figures.drawing.rows import Dot, Row, draw_rows
@@ -48,7 +48,7 @@ def mean_words(arm: Best, what: str, chooser: Chooser | None) -> str:
     if arm.mean.mean is None:
         return ""
     return f"{what} {interval_words(arm.mean)}" + (
-        f"<br>best of {arm.of}, chosen on the {chooser} split<br>{arm.label}" if arm.of > 1 else ""
+        f"<br>best of {arm.of}, chosen{on_split(chooser)}<br>{arm.label}" if arm.of > 1 else ""
     )
 
 
@@ -72,7 +72,7 @@ def draw_accuracy(data: AccuracyData, revision: str) -> PlotlyFigure:
     ]
     parts = [
         seeds_words(data.arms),
-        f"best of several: chosen on the {data.chooser} split" if any(arm.of > 1 for arm in data.arms) else "",
+        f"best of several: chosen{on_split(data.chooser)}" if any(arm.of > 1 for arm in data.arms) else "",
         f"{data.training} still training" if data.training else "",
         f"{data.failed} failed, left out" if data.failed else "",
     ]

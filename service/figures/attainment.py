@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from service.analysis import Axis
 from service.analysis.attainment import Place, worst_corner
-from service.analysis.candidates import chosen_axes, points_on
+from service.analysis.candidates import chooser, chosen_axes, points_on
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.attained import (
     ArmAttainment,
     arm_attainment,
@@ -29,6 +30,7 @@ class AttainmentData(NamedTuple):
     axes: tuple[Axis, Axis]
     arms: list[ArmAttainment]
     worst: Place  # where the box of all arms ends
+    chooser: Chooser | None  # the split that chose what a seed attains
 
 
 def attainment_data(view: View, x: str | None, y: str | None) -> AttainmentData:
@@ -36,7 +38,7 @@ def attainment_data(view: View, x: str | None, y: str | None) -> AttainmentData:
     points = points_on(view, axes)
     worst = worst_corner(points, axes) if points else (0.0, 0.0)
     arms = [arm_attainment(arm.name, sets_of(view, points, arm.name), axes, worst) for arm in view.study.arms]
-    return AttainmentData(axes, arms, worst)
+    return AttainmentData(axes, arms, worst, chooser(view))
 
 
 def _band(arm: ArmAttainment, worst: Place) -> list[Place]:
@@ -77,10 +79,11 @@ def draw_attainment(data: AttainmentData, revision: str) -> PlotlyFigure:
         fill = {"fill": "toself", "fillcolor": arm_style(i)[0], "line": {"width": 0}, "opacity": 0.16}
         band = {"type": "scatter", "mode": "lines", "name": arm.name, "legendgroup": arm.name, "showlegend": False}
         bands.append({**band, **line_of(_band(arm, data.worst)), **fill, "hoverinfo": "skip"})
+    split = selection_words(data.chooser) if places else ""
     drawing = layout(
         axis_layout(x.metric, [place[0] for place in places]),
         axis_layout(y.metric, [place[1] for place in places]),
-        " · ".join(filter(None, [seeds_words(data.arms), wishes(data.axes)])),
+        " · ".join(filter(None, [seeds_words(data.arms), wishes(data.axes), split])),
         revision,
         summary=_summary(data),
     )

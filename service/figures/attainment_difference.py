@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from service.analysis import Axis
 from service.analysis.attainment import Place, Rectangle, difference, worst_corner
-from service.analysis.candidates import chosen_axes, points_on
+from service.analysis.candidates import chooser, chosen_axes, points_on
 from service.contract.methods.weightings import BY_HAND, REFERENCES
 from service.contract.study.expansion import count_trials
 from service.contract.study.study import Study
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.attained import ArmAttainment, arm_attainment, arm_traces, axes_controls, sets_of, wishes
 from service.figures.drawing.choices import chosen_arms
 from service.figures.drawing.style import axis_layout, layout, short
@@ -32,6 +33,7 @@ class DifferenceData(NamedTuple):
     rectangles: list[Rectangle]
     lines: list[ArmAttainment]  # the medians of both over those seeds
     ready: bool  # both have a result
+    chooser: Chooser | None  # the split that chose what a seed attains
 
 
 def default_arms(study: Study) -> tuple[str, str]:
@@ -64,6 +66,7 @@ def difference_data(view: View, x: str | None, y: str | None, arms: Sequence[str
         difference(first, second, axes, worst),
         lines,
         {point.arm for point in points} >= set(chosen),
+        chooser(view),
     )
 
 
@@ -142,10 +145,11 @@ def draw_difference(data: DifferenceData, revision: str) -> PlotlyFigure:
     ]
     places = [place for arm in data.lines for place in arm.median]
     places += [place for rectangle in data.rectangles for place in rectangle[:2]]
+    split = selection_words(data.chooser) if data.seeds else ""
     drawing = layout(
         axis_layout(x.metric, [place[0] for place in places]),
         axis_layout(y.metric, [place[1] for place in places]),
-        " · ".join(filter(None, [_words(data), wishes(data.axes)])),
+        " · ".join(filter(None, [_words(data), wishes(data.axes), split])),
         revision,
         summary=_summary(data),
         empty=f"{data.arms[0]} and {data.arms[1]} have no seed in common." if data.ready and not data.seeds else "",

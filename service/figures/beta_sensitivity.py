@@ -15,7 +15,7 @@ from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser
+from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import (
     across,
     bars,
@@ -108,7 +108,7 @@ def _middle(values: list[float]) -> float:
 
 
 def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityData:
-    """Failed trials have no value; collapsed ones do: that a large β collapses is what the figure is for.
+    """Failed and stopped trials have no value; collapsed ones do: that a large β collapses is what the figure is for.
 
     An arm that finds its β is drawn where its weights ended, not where they started; one of curves at all its βs.
     """
@@ -121,7 +121,7 @@ def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityDat
         dots = []
         along = key == BETA and covers_betas(arm)
         for trial_id, trial in view.trials.items():
-            if trial.planned.arm != arm.name or trial.state is TrialState.FAILED:
+            if trial.planned.arm != arm.name or trial.cut_short:
                 continue
             for where, metrics in trial.measured() if along else [Measured(None, trial.metrics)]:
                 value, metric = value_of(arm, trial, key or "", where), metrics.get(axis.metric)
@@ -208,7 +208,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
         found_words([arm.name for arm in data.arms if arm.found]),
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
         "mean over the other parameters" if data.others else "",
-        f"dashed: best configuration of arms without it, chosen on the {data.chooser} split" if chosen else "",
+        f"dashed: best configuration of arms without it, chosen{on_split(data.chooser)}" if chosen else "",
         f"{hidden} trial{'s' if hidden > 1 else ''} at {label} 0 not on the log axis" if hidden else "",
         f"{data.training} still training" if data.training else "",
         f"{data.failed} failed, left out" if data.failed else "",

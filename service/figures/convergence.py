@@ -8,7 +8,6 @@ from typing import NamedTuple
 from service.analysis import LEAST_SEEDS, Interval, mean_interval
 from service.contract.metrics import ACCURACY, EPOCH, Kind, described
 from service.contract.wire.errors import Detail, InvalidInput
-from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
 from service.contract.wording.numbers import setting, spread
 from service.figures.drawing.bands import drawn_of_seeds
@@ -87,7 +86,7 @@ def arm_epochs(view: View, best: Best, metric: str, threshold: float) -> ArmEpoc
         epochs = epochs_to_reach(trial, metric, threshold)
         if epochs is not None:
             reached[trial_id] = epochs
-        elif trial.state in (TrialState.FINISHED, TrialState.FAILED):
+        elif trial.is_over:
             never += 1
         elif trial.reports:
             pending += 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from service.analysis import LEAST_SEEDS, Interval, mean_interval
+from service.analysis.candidates import chooser
 from service.analysis.intervals import interval_words
 from service.contract.metrics import ACCURACY, GAP, I_XZ
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing import rows
 from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, legend_rank
 from service.figures.drawing.configurations import (
@@ -69,6 +71,7 @@ class GapData(NamedTuple):
     arms: list[ArmGap]
     seeds: dict[str, int]
     failed: int
+    chooser: Chooser | None  # the split that chose among configurations
 
     @property
     def has_rates(self) -> bool:
@@ -104,7 +107,7 @@ def gap_data(view: View) -> GapData:
         own = [configuration for configuration in measured if configuration is not None]
         arms.append(ArmGap(arm.name, own, None if own else _fallback(view, arm.name)))
     seeds = {trial_id: trial.planned.seed for trial_id, trial in view.trials.items()}
-    return GapData(arms, seeds, counts(view).failed)
+    return GapData(arms, seeds, counts(view).failed, chooser(view))
 
 
 def _words(rate: float | None, gap: float | None) -> str:
@@ -171,7 +174,7 @@ def draw_gap(data: GapData, revision: str) -> PlotlyFigure:
     parts = [
         "train − test accuracy, 0 is no gap",
         _spread(data),
-        "without I(X;Z): configuration of best test accuracy" if chosen else "",
+        f"without I(X;Z): configuration of best accuracy, chosen{on_split(data.chooser)}" if chosen else "",
         f"{data.failed} failed, left out" if data.failed else "",
     ]
     subtitle = " · ".join(filter(None, parts))

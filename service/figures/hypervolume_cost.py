@@ -9,10 +9,12 @@ from service.analysis import Interval, mean_interval
 from service.analysis.compared import ArmCompared, compared
 from service.analysis.cost import CostCurve
 from service.analysis.intervals import interval_words
+from service.contract.methods.searches import Suggesting
 from service.contract.metrics import SECONDS
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import duration, number, plural, setting
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.bands import bars, drawn_of_seeds
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.hover import hover
@@ -59,6 +61,7 @@ class CostData(NamedTuple):
     reference: list[float | None]
     seeds: int
     searched: bool
+    chooser: Chooser | None  # the split that chose what a hypervolume is of
 
 
 def _planned_per_seed(view: View, arm: str) -> int:
@@ -98,9 +101,9 @@ def cost_data(view: View, x: str | None) -> CostData:
         start = (own.place[0].mean if own.place else own.cost[-1]) or 0.0
         reached.append(Reached(own.name, pair.baseline, volume, start, cost, reach.reached, reach.of))
     reference = [axis.reference for axis in comparison.objectives]
-    searched = any(arm.search.name == "optuna" for arm in view.study.arms)
+    searched = any(isinstance(arm.search, Suggesting) for arm in view.study.arms)
     seeds = max(arm.result.hypervolume.seeds for arm in comparison.arms)
-    return CostData(by, list(arms.values()), reached, never, reference, seeds, searched)
+    return CostData(by, list(arms.values()), reached, never, reference, seeds, searched, comparison.chooser)
 
 
 def cost_words(value: float, by: str) -> str:
@@ -194,6 +197,7 @@ def _subtitle(data: CostData) -> str:
         "two seeds: mean, no interval" if data.seeds == 2 else drawn_of_seeds(data.seeds),
         "a grid's trials in random order" + (", a search's in its own" if data.searched else "") if curve else "",
         f"reference point ({', '.join(setting(r) for r in data.reference if r is not None)})",
+        selection_words(data.chooser) if any(arm.cost for arm in data.arms) else "",
     ]
     return " · ".join(filter(None, parts))
 

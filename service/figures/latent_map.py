@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from service.contract.methods.problems import has_code
 from service.contract.metrics import ACCURACY, I_ZY
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail, InvalidInput
@@ -14,6 +15,7 @@ from service.contract.wire.events import TrialState
 from service.contract.wire.latent_map import MapFile, Place
 from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
 from service.contract.wording.numbers import percent, setting
+from service.figures.drawing.configurations import choosing_value
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import layout
 from service.figures.drawing.trial_labels import labels_of
@@ -89,14 +91,21 @@ def _owner(view: View, trial: str) -> tuple[str, str]:
 def _mapped(view: View) -> list[str]:
     """Trials that may have a map."""
     done = [(trial_id, t) for trial_id, t in view.trials.items() if t.state is TrialState.FINISHED]
-    return [trial_id for trial_id, t in done if t.planned.problem.name == "bottleneck"]
+    return [trial_id for trial_id, t in done if has_code(t.planned.problem)]
 
 
 def _best(view: View, artifacts: Artifacts) -> list[str]:
-    """Per arm the most accurate trial with a map; where nothing is hit or missed, that with the most I(Z;Y)."""
+    """Per arm the most accurate trial with a map; where nothing is hit or missed, that with the most I(Z;Y).
+
+    By the split that the study chooses by.
+    """
     metric = ACCURACY if ACCURACY in view.metrics else I_ZY
+
+    def judged(trial: str) -> float:
+        return choosing_value(view, view.trials[trial].metrics, metric) or 0.0
+
     best: dict[str, str] = {}
-    for trial in sorted(_mapped(view), key=lambda trial: view.trials[trial].metrics.get(metric) or 0.0, reverse=True):
+    for trial in sorted(_mapped(view), key=judged, reverse=True):
         arm = view.trials[trial].planned.arm
         if arm not in best and artifacts.find(*_owner(view, trial), LATENT_MAP):
             best[arm] = trial

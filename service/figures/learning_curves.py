@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from service.analysis import axis_for
+from service.analysis.candidates import chooser
 from service.contract.metrics import on_training_split
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.choices import chosen_metric, measured, metric_control, one_of
 from service.figures.drawing.configurations import best_of
 from service.figures.drawing.hover import hover
@@ -38,6 +40,7 @@ class CurvesData(NamedTuple):
     train: dict[str, Band]  # by arm, where the metric has such a side
     chosen: bool  # an arm had several configurations to choose from
     every: int
+    chooser: Chooser | None  # the split that chose among configurations
     curves: bool = False  # some trials have many points, of which the middle stands for all
 
 
@@ -70,7 +73,7 @@ def curves_data(view: View, x: str | None, y: str | None) -> CurvesData:
                 arm: band_of([view.trials[i].path(beside) for i in ids], "interval") for arm, ids in trials.items()
             }
             train = {arm: band for arm, band in bands.items() if band.epochs}
-    return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every, has_curves(view))
+    return CurvesData(metric, which, data, train, chosen, view.study.evaluation.every, chooser(view), has_curves(view))
 
 
 def _train_traces(data: CurvesData) -> list[Trace]:
@@ -103,7 +106,7 @@ def _summary(data: CurvesData) -> str:
 def draw_curves(data: CurvesData, revision: str) -> PlotlyFigure:
     parts = [
         spread_words(data.test),
-        "best configuration by its last value on the test split" if data.chosen else "",
+        f"best configuration by its last value{on_split(data.chooser)}" if data.chosen else "",
         "dashed: training split" if data.train else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
         AT_THE_MIDDLE if data.curves else "",

@@ -67,7 +67,7 @@ def _varied(view: View, varied: set[str]) -> list[str]:
 
 def _lines(trial_id: str, trial: TrialView, metrics: list[str]) -> list[Line]:
     """A line for each place that has all of the metrics."""
-    measured = trial.measured() if trial.state is not TrialState.FAILED else []
+    measured = trial.measured() if not trial.cut_short else []
     return [Line(trial_id, trial, *own) for own in measured if all(finite(own.metrics.get(m)) for m in metrics)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wire.plotly import Layout, PlotlyFigure, Trace
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.choices import axes_of
 from service.figures.drawing.front_in_space import draw_in_space
@@ -18,7 +18,7 @@ from service.figures.drawing.fronts import (
 )
 from service.figures.drawing.hover import hover
 from service.figures.drawing.shades import in_legend, marker_colours
-from service.figures.drawing.style import Measured, axis_layout, layout, short, truth_traces
+from service.figures.drawing.style import TRUTH_COLOUR, Measured, axis_layout, layout, short, truth_traces
 from service.figures.figure import Asked, Control, Figure
 from service.views.view import View
 
@@ -38,6 +38,36 @@ def _curves(arm: ArmFront, colour: str) -> Trace:
         "opacity": 0.5,
         "hoverinfo": "skip",
     }
+
+
+def _infeasible(data: FrontData, arm: ArmFront, colour: str, symbol: str) -> Trace:
+    """Hollow and muted: what would lie there if it kept the constraints."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "showlegend": False,
+        "x": [short(point.values[0]) for point in arm.infeasible],
+        "y": [short(point.values[1]) for point in arm.infeasible],
+        **hover(f"{words_at(data, point)}<br>infeasible" for point in arm.infeasible),
+        "customdata": [point.trial for point in arm.infeasible],
+        "marker": {"color": colour, "symbol": f"{symbol}-open", "size": 6, "opacity": 0.5},
+    }
+
+
+def _bound_lines(data: FrontData) -> Layout:
+    """A dotted line where a constraint bounds an axis; as what is shown of the axis, not as what chooses sees."""
+    lines = []
+    for constraint in data.constraints:
+        for name, other, axis in zip("xy", "yx", data.axes, strict=False):
+            if axis.metric == constraint.metric:
+                ends = {f"{name}{i}": constraint.bound for i in (0, 1)} | {f"{other}0": 0, f"{other}1": 1}
+                refs = {f"{name}ref": name, f"{other}ref": "paper"}
+                line = {"color": TRUTH_COLOUR, "width": 1.5, "dash": "dot"}
+                words = {"text": constraint.words, "font": {"color": TRUTH_COLOUR, "size": 11}}
+                lines.append({"type": "line", "layer": "below", **refs, **ends, "line": line, "label": words})
+    return {"shapes": lines} if lines else {}
 
 
 def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
@@ -71,17 +101,22 @@ def traces_of(data: FrontData, arm: ArmFront, index: int) -> list[Trace]:
                 },
             }
         )
+    if arm.infeasible:
+        traces.insert(0, _infeasible(data, arm, colour, symbol))
     return traces if arm.shading is None else [*traces, in_legend(arm.name, colour, symbol, traces[-1]["mode"])]
 
 
 def draw_front(data: FrontData, revision: str) -> PlotlyFigure:
-    drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated)]
+    drawn = [point.values for arm in data.arms for point in (*arm.front, *arm.dominated, *arm.infeasible)]
     x, y = (axis_layout(data.axes[i].metric, [values[i] for values in drawn]) for i in (0, 1))
     traces = [trace for i, arm in enumerate(data.arms) for trace in traces_of(data, arm, i)]
     axes = [Measured(axis.metric) for axis in data.axes]
     return {
         "data": [*truth_traces(data.truth), *traces],
-        "layout": layout(x, y, subtitle_of(data), revision, summary=summary_of(data), axes=axes),
+        "layout": {
+            **layout(x, y, subtitle_of(data), revision, summary=summary_of(data), axes=axes),
+            **_bound_lines(data),
+        },
     }
 
 

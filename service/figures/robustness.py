@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis import mean_interval, metric_intervals
+from service.analysis.candidates import chooser
 from service.analysis.ranks import rank_averages
 from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
 from service.contract.wire.events import Metrics
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
+from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import bounds_of, drawn_of_seeds, ends
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.configurations import Best, best_by, best_of, choosing_value, final_value, finite
@@ -51,6 +53,7 @@ class RobustnessData(NamedTuple):
     arms: list[ArmRow]
     seeds: dict[str, int]  # by trial
     images: int | None
+    chooser: Chooser | None  # the split that chose among configurations
 
 
 def _mean_robust(view: View, metrics: Metrics, attacks: Sequence[str]) -> float | None:
@@ -72,7 +75,7 @@ def _cell(view: View, best: Best, metric: str) -> Cell | None:
 
 
 def robustness_data(view: View, x: str | None) -> RobustnessData:
-    """Of each arm the configuration that is best by the criterion (x), as the study chooses, on the test split."""
+    """Of each arm the configuration that is best by the criterion (x), as the study chooses."""
     by = one_of(x, CRITERIA, "x", "clean")
     # Laid over each other, studies may call different attacks by one name.
     attacks = of_kind(view.metrics, Kind.ROBUSTNESS) if view.attacked_alike else []
@@ -86,7 +89,7 @@ def robustness_data(view: View, x: str | None) -> RobustnessData:
     images = [trial.metrics.get(ROBUST_IMAGES) for trial in view.trials.values()]
     most = max((int(count) for count in images if finite(count)), default=None)
     seeds = {trial: view.trials[trial].planned.seed for arm in arms for trial in arm.best.trials}
-    return _ranked(RobustnessData(rows, [], by, arms, seeds, most))
+    return _ranked(RobustnessData(rows, [], by, arms, seeds, most, chooser(view)))
 
 
 def _ranked(data: RobustnessData) -> RobustnessData:
@@ -188,7 +191,7 @@ def _subtitle(data: RobustnessData) -> str:
         f"one seed: {OVER_IMAGES}" if most == 1 else drawn_of_seeds(most),
         f"one seed ({', '.join(single)}): {OVER_IMAGES}" if single and most > 1 else "",
         f"{data.images:,} images attacked" if data.images else "",
-        f"chosen by {dict(CRITERIA)[data.by]} on the test split" if chosen else "",
+        f"chosen by {dict(CRITERIA)[data.by]}{on_split(data.chooser)}" if chosen else "",
         "rank among arms, averaged over clean and attacks" if data.ranked else "",
     ]
     return " · ".join(filter(None, parts))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from service.contract.wire.errors import NoSpace, Unavailable
 from service.settings import Settings
-from service.store.tokens import Tokens
+from service.store.tokens import DRIVES, READS, Tokens
 
 READER = "code-"  # the jobs of processes that read code begin with it
 ON_ITS_WAY_SECONDS = 60.0
@@ -29,15 +29,16 @@ class Handover:
     def _secret(self, study_id: str, job: str) -> dict[str, str]:
         if self._settings.token is None:
             return {}
+        name = READS if job.startswith(READER) else DRIVES
         if self._settings.driver_tokens is None:
-            return {"PARETOSCOPE_CLAIM": self._tokens.code_for(study_id)}
+            return {"PARETOSCOPE_CLAIM": self._tokens.code_for(study_id, name)}
         folder = self._settings.driver_tokens
         path = folder / job
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.unlink(missing_ok=True)
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(self._tokens.for_driver(study_id))
+                file.write(self._tokens.for_driver(study_id, name))
         except OSError as error:
             kind = NoSpace if error.errno == errno.ENOSPC else Unavailable
             raise kind(f"the token of a driver cannot be written: {error.strerror} ({folder})") from error

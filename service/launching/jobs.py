@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 ENDED = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
@@ -36,14 +36,8 @@ class Jobs(Protocol):
         """None when the cluster does not know the job."""
         ...
 
-    def submit(
-        self,
-        submission_id: str,
-        entrypoint: str,
-        env: Mapping[str, str] | None = None,
-        packages: Sequence[str] = (),
-    ) -> None:
-        """Start a job, with packages that are installed for it; Conflict when its id is taken."""
+    def submit(self, submission_id: str, entrypoint: str, env: Mapping[str, str] | None = None) -> None:
+        """Start a job; Conflict when its id is taken."""
         ...
 
     def stop(self, submission_id: str) -> bool:

@@ -330,20 +330,16 @@ class Launcher:
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
             **({LOG_FORMAT: self._settings.log_format} if self._settings.log_format != "auto" else {}),
             "PARETOSCOPE_FINAL_STATES": self._settings.final_states,
+            **self._settings.memory_of_code,
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(study_id, job),
         }
-
-    def _packages(self, study_id: str) -> list[str]:
-        """What the study's own code asks for."""
-        with self._views.read(study_id) as view:
-            return [] if view.study.code is None else view.study.code.requirements
 
     def _hand_over(self, jobs: Jobs, study_id: str, job: str, env: dict[str, str]) -> None:
         """A Ray that is just starting takes none: the same job is handed over again at the next look."""
         self._untaken.add(job)
         try:
-            jobs.submit(job, f"python -m workers.run_study {study_id}", env, self._packages(study_id))
+            jobs.submit(job, f"python -m workers.run_study {study_id}", env)
         except Conflict:
             log.info("Ray has job %s already", job, extra={"study": study_id, "job": job})
         self._untaken.discard(job)

@@ -35,8 +35,9 @@ class Leases:
         self._since = clock()  # nobody is called silent for the time in which nobody listened
         self._asking = threading.Lock()  # askers of one process do not run after the same trial
 
-    def ask(self, study_id: str, wish: Ask, asker: str) -> HandedTrial:
-        """A trial that nobody has; Conflict when there is none, InvalidInput for an arm that hands out none."""
+    def ask(self, study_id: str, wish: Ask, asker: str, token: str | None = None) -> HandedTrial:
+        """A trial that nobody has; Conflict when there is none, InvalidInput for an arm that hands out none. Only
+        the token with this id tells of it."""
         with self._asking:
             self.take_back(study_id)
             while True:
@@ -50,6 +51,7 @@ class Leases:
                     lease=lease,
                     holder=wish.holder or asker,
                     seconds=wish.lease_seconds,
+                    token=token,
                 )
                 with suppress(Conflict):  # it was paused or ended in between: the next look says so
                     if self._store.append(study_id, [event], _unless_running).accepted:
@@ -99,7 +101,7 @@ def _free(view: StudyView, arms: frozenset[str]) -> PlannedTrial:
     if view.state is not StudyState.RUNNING:
         later: Later = "never" if view.state.is_ended() else "later"
         raise _none(view, f"study {view.id} is {view.state.value} and hands out no trials", later)
-    left = [t for t in view.all_trials.values() if t.planned.arm in arms and not t.state.is_over()]
+    left = [t for t in view.all_trials.values() if t.planned.arm in arms and not t.is_over]
     planned = [trial for trial in left if trial.state is TrialState.PLANNED]
     keys = searched_keys(view.study)  # until its search has suggested values for these, a trial is not free
     free = [trial for trial in planned if trial.planned.config.keys() >= set(keys.get(trial.planned.arm, ()))]

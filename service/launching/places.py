@@ -12,7 +12,7 @@ from service.views.fold import StudyView
 
 def where_it_goes_on(view: StudyView, states: Sequence[CohortState]) -> str:
     """In words: how many trials under way go on, and after which epoch; how many start over, how many had not begun."""
-    open_ = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.state.is_over()}
+    open_ = {trial_id: trial for trial_id, trial in view.all_trials.items() if not trial.is_over}
     left = {trial_id: trial for trial_id, trial in open_.items() if trial.lease is None}
     saved = {trial: state.epoch for state in states for trial in state.living if trial in left}
     rest = [trial for trial_id, trial in left.items() if trial_id not in saved]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
@@ -35,15 +35,9 @@ class RayJobs:
         submission_id: str,
         entrypoint: str,
         env: Mapping[str, str] | None = None,
-        packages: Sequence[str] = (),
     ) -> None:
-        """Start a job. A submission id is used once in the life of a cluster: Conflict when it is taken.
-
-        Packages are installed by Ray into an environment of the job's own, on every node that runs a part of it.
-        """
+        """Start a job. A submission id is used once in the life of a cluster: Conflict when it is taken."""
         environment: dict[str, object] = {"env_vars": dict(env)} if env else {}
-        if packages:
-            environment["uv"] = list(packages)
         body = {"submission_id": submission_id, "entrypoint": entrypoint, "runtime_env": environment}
         answer = self._call("POST", "/api/jobs/", json=body)
         if answer.is_error and "already exists" in answer.text:

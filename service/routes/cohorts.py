@@ -40,7 +40,7 @@ def read_state(study_id: StudyId, parts: PartsOf) -> StateAnswer:
 def list_cohorts(study_id: StudyId, parts: PartsOf) -> CohortStates:
     """The cohorts of a study that were saved and have not ended: who is in them, and after which epoch they go on."""
     with parts.views.read(study_id) as view:
-        over = {trial_id for trial_id, trial in view.all_trials.items() if trial.state.is_over()}
+        over = {trial_id for trial_id, trial in view.all_trials.items() if trial.is_over}
     states = parts.states.of(study_id)
     return CohortStates(cohorts=[state for state in states if not over.issuperset(state.living)])
 

@@ -12,13 +12,26 @@ from starlette.concurrency import run_in_threadpool
 from service.contract.metrics import COMMON_METRICS
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
 from service.contract.wire.asking import Ask, HandedTrial
-from service.contract.wire.errors import Conflict, Detail
-from service.contract.wire.events import Event, Report, TrialEvent, TrialStarted, TrialSuggested
+from service.contract.wire.errors import Conflict, Detail, Forbidden
+from service.contract.wire.events import (
+    Event,
+    Report,
+    TrialAlive,
+    TrialEvent,
+    TrialFailed,
+    TrialFinished,
+    TrialReturned,
+    TrialStarted,
+    TrialSuggested,
+)
 from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId
 from service.views.fold import StudyView
 from service.web.bodies import Body
+from service.web.doorkeeper import Caller
 from service.web.openapi import Route, ref, refuses, takes
-from service.web.scopes import needs
+from service.web.scopes import DRIVER, needs
+
+OfHolder = Report | TrialFinished | TrialFailed | TrialAlive | TrialReturned  # what whoever holds a trial tells
 
 router = APIRouter(tags=["elsewhere"], route_class=Route)
 
@@ -39,7 +52,37 @@ async def ask_for_trial(
     free: its detail `free` says `later` where asking again may help, `never` where it does not."""
     wish = await body.parsed(Ask)
     asker = caller.token.name if caller.token else caller.name
-    return await run_in_threadpool(parts.leases.ask, study_id, wish, asker)
+    token = caller.token.id if caller.token else None
+    return await run_in_threadpool(parts.leases.ask, study_id, wish, asker, token)
+
+
+def check_sender(parts: Parts, caller: Caller, study_id: str, batch: Sequence[Event]) -> None:
+    """Drivers tell all of their study; a token that somebody made, of trials that it was asked for with alone.
+
+    A study that got no driver of ours may have one of somebody else's, such as another scheduler.
+    """
+    if DRIVER in caller.scopes or not _has_driver(parts, study_id):
+        return
+    if other := next((event for event in batch if not isinstance(event, OfHolder) or event.lease is None), None):
+        rule = "this token may only tell of trials that were asked for with it, and sends their lease"
+        raise Forbidden(f"{rule}; {other.kind} is for drivers")
+    if not batch:
+        return
+    own = caller.token.id if caller.token else None
+    with parts.views.read(study_id) as view:
+        for event in batch:
+            trial = view.all_trials.get(event.trial) if isinstance(event, OfHolder) else None
+            lease = trial.lease if trial else None
+            if isinstance(event, OfHolder) and lease and lease.id == event.lease and lease.token != own:
+                raise Forbidden(f"trial {event.trial} was asked for with another token, which alone tells of it")
+
+
+def _has_driver(parts: Parts, study_id: str) -> bool:
+    """Whether the launcher has started one, or will because an arm is trained elsewhere. Its jobs bear the study's
+    id."""
+    with parts.views.read(study_id) as view:
+        is_ours = view.job is not None and view.job.partition("-")[0] == study_id
+        return is_ours or bool(view.study.arms_elsewhere)
 
 
 def misplaced(parts: Parts, study_id: str, batch: Sequence[Event]) -> dict[str, Detail]:

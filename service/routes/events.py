@@ -22,9 +22,11 @@ from service.contract.wire.events import (
     TrialEvent,
     TrialFailed,
     TrialFinished,
+    TrialStopped,
 )
-from service.routes.dependencies import Parts, PartsOf, StudyId
-from service.routes.elsewhere import misplaced
+from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId
+from service.routes.elsewhere import check_sender, misplaced
+from service.routes.metric_names import too_many_names
 from service.web.bodies import Body
 from service.web.openapi import Route, answers, ref, refuses, takes
 from service.web.scopes import needs
@@ -67,14 +69,16 @@ def _body(request: Request, parts: PartsOf) -> Body:
     responses=refuses(Conflict),
 )
 async def send_reports(
-    study_id: StudyId, body: Annotated[Body, Depends(_body)], response: Response, parts: PartsOf
+    study_id: StudyId, body: Annotated[Body, Depends(_body)], response: Response, parts: PartsOf, caller: CallerOf
 ) -> Accepted:
     """What drivers send, and whoever asked for a trial. Each event has its own uid; sending one twice changes nothing.
 
     Events that may not follow are refused one by one and named, the others taken; 422 where that leaves none. 409 when
     the study takes no events now, or the sender was replaced or its lease is over: it has nothing more to do.
     """
-    accepted = await run_in_threadpool(_append, parts, study_id, await body.parsed(Reports))
+    batch = await body.parsed(Reports)
+    await run_in_threadpool(check_sender, parts, caller, study_id, batch.events)
+    accepted = await run_in_threadpool(_append, parts, study_id, batch)
     response.headers[STATE_HEADER] = (await run_in_threadpool(parts.store.study, study_id)).state.value
     return accepted
 
@@ -98,6 +102,7 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
     for uid, detail in misplaced(parts, study_id, batch.events).items():
         place = f"events[{places[uid]}].{detail.path}"
         refused.setdefault(uid, Detail(path=place, message=detail.message))
+    refused = {**too_many_names(parts, study_id, batch.events), **refused}
     events = [event for event in batch.events if event.uid not in refused]
     appended = parts.store.append(study_id, events, job=batch.job)
     parts.gauges.heard(study_id, appended.accepted)
@@ -111,7 +116,7 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
     ends = any(isinstance(event, StudyFinished) for event in events)
     if ends and parts.store.study(study_id).state is StudyState.FINISHED:  # not an earlier end, told once more
         parts.states.drop_ended(study_id)
-    elif any(isinstance(event, (TrialFinished, TrialFailed)) for event in events):
+    elif any(isinstance(event, (TrialFinished, TrialFailed, TrialStopped)) for event in events):
         _drop_states(parts, study_id)
     refusals = [RefusedEvent(uid=uid, reason=detail.message) for uid, detail in refused.items()]
     return Accepted(
@@ -122,5 +127,5 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
 def _drop_states(parts: Parts, study_id: str) -> None:
     """A cohort that the log has to its end needs no state any more."""
     with parts.views.read(study_id) as view:
-        over = {trial_id for trial_id, trial in view.all_trials.items() if trial.state.is_over()}
+        over = {trial_id for trial_id, trial in view.all_trials.items() if trial.is_over}
     parts.states.drop_ended(study_id, over)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -13,26 +15,29 @@ from starlette.concurrency import run_in_threadpool
 
 from service.answers.checks import check_answer
 from service.answers.comparison import comparison_answer
+from service.answers.finding import Sought
 from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
 from service.contract.limits import STUDIES_LISTED
 from service.contract.study.data_paths import check_as_written, folders_of
-from service.contract.study.expansion import count_trials
 from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse, read
 from service.contract.study.study import Study
 from service.contract.wire.answers.checks import CheckAnswer, RefusedStudy
 from service.contract.wire.answers.comparison import ComparisonAnswer
 from service.contract.wire.answers.front import FrontAnswer
-from service.contract.wire.answers.studies import StudyAnswer, StudyList, StudyWithFigures
+from service.contract.wire.answers.studies import StudyAnswer, StudyList, StudySummary, StudyWithFigures
 from service.contract.wire.errors import Conflict, InvalidInput, TooManyRequests, Unreadable
 from service.contract.wire.events import StudyState
 from service.figures import offered
+from service.routes.counting import counted
 from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId, asks
-from service.routes.named_code import check_scope, with_known_code
+from service.routes.earlier_studies import with_earlier_trials
+from service.routes.named_code import check_scope, check_still_there, with_known_code
 from service.routes.overlays import Studies, read_studies
 from service.web.bodies import Body
 from service.web.openapi import TEXT, Route, ref, refuses, takes
 from service.web.quotas import check_study as check_quota
+from service.web.quotas import trials_of
 from service.web.scopes import needs
 
 router = APIRouter(tags=["studies"], route_class=Route)
@@ -85,15 +90,18 @@ async def submit_study(
 
     study = await run_in_threadpool(checked)
     _check_place(parts, study)
+    study = await run_in_threadpool(with_earlier_trials, study, parts)
 
     def create() -> StudyAnswer:
         spec = study.model_dump(by_alias=True, mode="json")
-        with parts.tokens.admission if caller.token else nullcontext():
-            trials = sum(count_trials(study).values())
-            if caller.token:
+        with parts.tokens.admission() if caller.token or study.code else nullcontext():
+            trials = trials_of(study)
+            check_still_there(parts, study)
+            is_retry = key is not None and parts.store.has_key(key)  # it was counted the first time
+            if caller.token and not is_retry:
                 check_quota(parts.tokens, caller.token, trials)
-            row, _ = parts.store.create("s" + secrets.token_hex(5), spec, key)
-            if caller.token:
+            row, is_new = parts.store.create("s" + secrets.token_hex(5), spec, key)
+            if caller.token and is_new:
                 parts.tokens.own(caller.token.id, row.id, trials)
         parts.launcher.wake()
         with parts.views.read(row.id) as view:
@@ -113,18 +121,46 @@ async def check_study(body: StudyBody, parts: PartsOf, caller: CallerOf) -> Chec
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
     known = partial(with_known_code, parts=parts, caller=caller)
-    return await run_in_threadpool(check_answer, text, language, parts.estimates, partial(_check_place, parts), known)
+
+    def allow(study: Study) -> None:
+        _check_place(parts, study)
+        with_earlier_trials(study, parts)
+
+    return await run_in_threadpool(check_answer, text, language, parts.estimates, allow, known)
 
 
 @router.get("/studies")
-def list_studies(parts: PartsOf, state: State = None, limit: Limit = 50, after: After = None) -> StudyList:
-    """Newest first."""
-    rows = parts.store.list_studies(state, limit + 1, after)
-    summaries = parts.summaries.of([row.id for row in rows[:limit]])
+def list_studies(
+    parts: PartsOf,
+    state: State = None,
+    limit: Limit = 50,
+    after: After = None,
+    text: Annotated[
+        str | None, Query(max_length=200, description="words of its name, notes, tags, data or arms")
+    ] = None,
+    tag: Annotated[str | None, asks("only studies with this tag")] = None,
+    data: Annotated[str | None, asks("only studies of this data set")] = None,
+    arm: Annotated[str | None, asks("only studies with an arm of this name")] = None,
+    pinned: Annotated[bool | None, asks("only studies that are pinned, or only the others")] = None,
+    archived: Annotated[bool, asks("those that were archived, in place of the others")] = False,
+) -> StudyList:
+    """Newest first, without those that were archived unless they are asked for."""
+    sought = Sought(text, tag, data, arm, pinned, archived)
+    found = list(islice(_found(parts, state, after, limit + 1, sought), limit + 1))
     return StudyList(
-        studies=[up_to_now(summary, datetime.now(UTC)) for summary in summaries.values()],
-        next=rows[limit - 1].id if len(rows) > limit else None,
+        studies=[up_to_now(study, datetime.now(UTC)) for study in found[:limit]],
+        next=found[limit - 1].id if len(found) > limit else None,
     )
+
+
+def _found(parts: Parts, state: State, after: str | None, at_once: int, sought: Sought) -> Iterator[StudySummary]:
+    """Page by page, as far as somebody reads on."""
+    while True:
+        rows = parts.store.list_studies(state, at_once, after)
+        yield from filter(sought.fits, parts.summaries.of([row.id for row in rows]).values())
+        if len(rows) < at_once:
+            return
+        after = rows[-1].id
 
 
 @router.get("/studies/{study_id}")
@@ -155,7 +191,8 @@ def pause_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
 def resume_study(study_id: StudyId, parts: PartsOf, caller: CallerOf) -> StudyAnswer:
     """A paused or failed study goes on where it was. 409 in any other state."""
     check_scope(parts, caller, study_id)
-    parts.launcher.resume(study_id)
+    with counted(parts, caller, study_id):
+        parts.launcher.resume(study_id)
     with parts.views.read(study_id) as view:
         return study_answer(view)
 
@@ -165,7 +202,8 @@ def retry_study(study_id: StudyId, parts: PartsOf, caller: CallerOf) -> StudyAns
     """Failed trials once more, from the beginning; each at most three times, each time after a longer wait. 409 when
     none can be, or the study waits, runs or was cancelled."""
     check_scope(parts, caller, study_id)
-    parts.launcher.retry(study_id)
+    with counted(parts, caller, study_id):
+        parts.launcher.retry(study_id)
     with parts.views.read(study_id) as view:
         return study_answer(view)
 
@@ -182,7 +220,8 @@ async def extend_study(study_id: StudyId, body: StudyBody, parts: PartsOf, calle
 
     def extend() -> StudyAnswer:
         check_scope(parts, caller, study_id)
-        parts.launcher.extend(study_id, wish)
+        with counted(parts, caller, study_id, wish):
+            parts.launcher.extend(study_id, wish)
         with parts.views.read(study_id) as view:
             return study_answer(view)
 

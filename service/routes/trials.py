@@ -25,6 +25,7 @@ def list_trials(
     state: Annotated[TrialState | None, asks("only trials in this state")] = None,
     front: Annotated[bool | None, asks("only trials that are on the study's front, or only those that are not")] = None,
     collapsed: Annotated[bool | None, asks("only collapsed trials, or only the others")] = None,
+    feasible: Annotated[bool | None, asks("only trials that keep the study's constraints, or that break them")] = None,
     where: Annotated[str, Query(max_length=1000, description="accuracy > 0.9, weighting.beta <= 0.1")] = "",
     trial: Annotated[list[str] | None, Query(max_length=1000, description="only these")] = None,
     sort: Annotated[str | None, asks("a column, or `-` and a column; none: the order of the spec")] = None,
@@ -32,7 +33,7 @@ def list_trials(
     after: Annotated[str | None, asks("the id of the last trial seen; the list continues after it")] = None,
 ) -> TrialPage:
     """In the order of the spec, or sorted; `after` is the id of the last trial seen. `total` are all that match."""
-    wanted = Wanted(arm, state, front, collapsed, where, tuple(trial or ()))
+    wanted = Wanted(arm, state, front, collapsed, where, tuple(trial or ()), feasible)
     with parts.views.read(study_id) as view:
         order = ordered(view, list(view.all_trials), sort) if sort else list(view.all_trials)
         if after is not None and after not in view.all_trials:

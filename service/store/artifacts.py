@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -36,7 +37,11 @@ class Artifacts:
     def sizes(self, study: str, trial: str) -> dict[str, int]:
         """Bytes of what is there, by name without its ending."""
         places = [self.find(study, trial, name) for name in get_args(ArtifactName)]
-        return {place.stem: place.stat().st_size for place in places if place}
+        sizes = {}
+        for place in filter(None, places):
+            with suppress(FileNotFoundError):  # deleted in the meantime
+                sizes[place.stem] = place.stat().st_size
+        return sizes
 
     @contextmanager
     def draft(self, study: str, trial: str, name: ArtifactName) -> Iterator[Draft]:
@@ -46,12 +51,21 @@ class Artifacts:
 
     def bytes_of(self, study: str) -> int:
         """Of all its trials together."""
-        files = (self._folder / study).rglob("*") if (self._folder / study).is_dir() else ()
-        return sum(file.stat().st_size for file in files if file.is_file())
+        return size_below(self._folder / study)
 
     def forget(self, study: str) -> None:
         """All files of a study."""
         remove(self._folder / study)
+
+
+def size_below(folder: Path) -> int:
+    """Bytes of the files in a folder; of those that are removed meanwhile, none."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += (Path(place) / name).stat().st_size
+    return size
 
 
 def remove(folder: Path) -> None:

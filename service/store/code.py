@@ -18,6 +18,7 @@ from service.contract.methods.own_description import MOST_REQUIREMENTS
 from service.contract.plain_text import hidden_in, printable
 from service.contract.wire.errors import Detail, InvalidInput, TooLarge
 from service.contract.wire.reading import CodeReading
+from service.store.artifacts import remove, size_below
 from service.store.drafts import drafted
 
 CONTENT, DESCRIPTION = "content.zip", "description.json"
@@ -36,6 +37,7 @@ class Reading(CodeReading):
     entry: str
     requirements: list[str] = Field([])
     attempt: int = 0  # processes that were asked to read it
+    token: str | None = None  # whose bytes it counts for, by its id; none: nobody's
 
     @property
     def is_over(self) -> bool:
@@ -48,14 +50,14 @@ class CodeStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put(self, files: Mapping[str, bytes], entry: str) -> str:
-        """Keeps the files; sending them twice changes nothing."""
+    def put(self, files: Mapping[str, bytes], entry: str, token: str | None = None) -> str:
+        """Keeps the files; sending them twice changes nothing, and they count for the token that sent them first."""
         check_files(files, entry)
         requirements, code_hash = _requirements(files), hash_of(files, entry)
         if self.content(code_hash) is None:
             self._write(code_hash, CONTENT, _archive(files))
         if self.reading(code_hash) is None:
-            self.note(code_hash, Reading(entry=entry, requirements=requirements))
+            self.note(code_hash, Reading(entry=entry, requirements=requirements, token=token))
         return code_hash
 
     def content(self, code_hash: str) -> Path | None:
@@ -65,7 +67,26 @@ class CodeStore:
     def reading(self, code_hash: str) -> Reading | None:
         """None where there is no such code."""
         place = self._folder / code_hash / DESCRIPTION
-        return Reading.model_validate_json(place.read_bytes()) if place.is_file() else None
+        try:
+            return Reading.model_validate_json(place.read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def kept(self) -> dict[str, Reading]:
+        """All that is known, by hash."""
+        hashes = sorted(place.parent.name for place in self._folder.glob(f"*/{DESCRIPTION}"))
+        readings = {code_hash: self.reading(code_hash) for code_hash in hashes}
+        return {code_hash: reading for code_hash, reading in readings.items() if reading is not None}
+
+    def bytes_of(self, code_hash: str) -> int:
+        return size_below(self._folder / code_hash)
+
+    def bytes_for(self, token: str) -> int:
+        """Of all code that counts for a token."""
+        return sum(self.bytes_of(code_hash) for code_hash, reading in self.kept().items() if reading.token == token)
+
+    def forget(self, code_hash: str) -> None:
+        remove(self._folder / code_hash)
 
     def note(self, code_hash: str, reading: Reading) -> None:
         self._write(code_hash, DESCRIPTION, reading.model_dump_json().encode())

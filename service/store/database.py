@@ -93,6 +93,8 @@ def copy_file(database: Path, place: Path) -> None:
     source, copy = sqlite3.connect(database, timeout=PATIENCE_SECONDS), sqlite3.connect(place)
     try:
         source.backup(copy)
+    except sqlite3.Error as error:
+        raise NoSpace(f"{database} cannot be copied to {place.parent}: {error}") from error
     finally:
         copy.close()
         source.close()

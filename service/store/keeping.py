@@ -7,6 +7,7 @@ into a process list nor into a shell's history.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import io
 import json
@@ -22,12 +23,13 @@ from typing import NamedTuple
 import sqlalchemy as sql
 
 from paretoscope import __version__
-from service.contract.wire.errors import Conflict, InvalidInput, NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import Conflict, InvalidInput, NoSpace, NotFound, ParetoscopeError, Unavailable
 from service.store.copying import Copied, copy_rows
 from service.store.database import FILE, Database, copy_file
 from service.store.schema import events, studies
 
 URL = "PARETOSCOPE_DATABASE_URL"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ABOUT = "about.json"
 # Saved states are copied before the log and weights after it: a state that is behind its log is trained on from, one
 # that is ahead of it would leave a gap.
@@ -49,18 +51,27 @@ def backup(home: Path, url: str | None, place: Path) -> Kept:
         raise NotFound(f"there is no database in {home}: name the home with --home, or the server with {URL}")
     part = place.with_name(f"{place.name}.part")
     with tempfile.TemporaryDirectory(prefix="paretoscope-backup-", dir=place.resolve().parent) as folder:
-        copy = Path(folder) / FILE
-        with _private(part) as file, tarfile.open(fileobj=file, mode="w") as archive:
-            files = _add_files(archive, home, BEFORE)
-            copied = _one_file(home, url, copy)
-            archive.add(copy, FILE)
-            files += _add_files(archive, home, AFTER)
-            about = json.dumps({"paretoscope": __version__, **copied._asdict(), "files": files}).encode()
-            entry = tarfile.TarInfo(ABOUT)
-            entry.size = len(about)
-            archive.addfile(entry, io.BytesIO(about))
-        part.replace(place)
+        try:
+            copied, files = _write(part, home, url, Path(folder) / FILE)
+            part.replace(place)
+        except OSError as error:
+            raise NoSpace(f"{place} cannot be written: {error.strerror}") from error
+        finally:
+            part.unlink(missing_ok=True)
     return Kept(*copied, files, place.stat().st_size)
+
+
+def _write(part: Path, home: Path, url: str | None, copy: Path) -> tuple[Copied, int]:
+    with _private(part) as file, tarfile.open(fileobj=file, mode="w") as archive:
+        files = _add_files(archive, home, BEFORE)
+        copied = _one_file(home, url, copy)
+        archive.add(copy, FILE)
+        files += _add_files(archive, home, AFTER)
+        about = json.dumps({"paretoscope": __version__, **copied._asdict(), "files": files}).encode()
+        entry = tarfile.TarInfo(ABOUT)
+        entry.size = len(about)
+        archive.addfile(entry, io.BytesIO(about))
+    return copied, files
 
 
 def restore(home: Path, url: str | None, place: Path) -> Kept:
@@ -160,6 +171,8 @@ def _unpack(place: Path, folder: Path) -> int:
                 raise InvalidInput(f"{place} is no backup of Paretoscope, or a part of one")
             archive.extractall(folder, filter="data")
     except (OSError, tarfile.TarError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise NoSpace(f"{folder.parent} cannot hold {place}: {error.strerror}") from error
         raise InvalidInput(f"{place} cannot be read: {error}") from error
     return len(names) - 2
 
@@ -174,7 +187,7 @@ def main(arguments: list[str]) -> int:
             kept = (backup if what == "backup" else restore)(Path(home), url, Path(rest[0]))
     except ParetoscopeError as error:
         print(json.dumps({"error": error.message}))  # noqa: T201
-        return 1 if isinstance(error, Unavailable) else 2
+        return 1 if isinstance(error, Unavailable | NoSpace) else 2
     except OSError as error:
         print(json.dumps({"error": f"{error.filename or home}: {error.strerror}"}))  # noqa: T201
         return 1

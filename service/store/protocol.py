@@ -68,6 +68,10 @@ class Store(Protocol):
         """A new study, or the one that this idempotency key made before: then False, and Conflict for another spec."""
         ...
 
+    def has_key(self, key: str) -> bool:
+        """Whether a study was made with this idempotency key."""
+        ...
+
     def study(self, study_id: str) -> StudyRow:
         """NotFound when there is none."""
         ...
@@ -78,6 +82,10 @@ class Store(Protocol):
 
     def in_state(self, state: StudyState) -> list[StudyRow]:
         """All studies in a state, oldest first."""
+        ...
+
+    def using_code(self) -> dict[str, list[str]]:
+        """Studies that run code of their own, oldest first, by its hash."""
         ...
 
     def last_seqs(self, study_ids: Sequence[str]) -> dict[str, int]:

@@ -97,6 +97,11 @@ class SqlStore:
         self._tell(study_id)
         return _row(row), True
 
+    def has_key(self, key: str) -> bool:
+        with self._reading() as connection:
+            query = sql.select(studies.c.id).where(studies.c.idempotency_key == key)
+            return connection.execute(query).first() is not None
+
     def study(self, study_id: str) -> StudyRow:
         with self._reading() as connection:
             row = connection.execute(sql.select(studies).where(studies.c.id == study_id)).one_or_none()
@@ -118,6 +123,17 @@ class SqlStore:
         query = sql.select(studies).where(studies.c.state == state.value).order_by(studies.c.number)
         with self._reading() as connection:
             return [_row(row) for row in connection.execute(query)]
+
+    def using_code(self) -> dict[str, list[str]]:
+        named = studies.c.spec.like('%"code": {%')  # as `create` writes it; names and notes may have it too
+        query = sql.select(studies.c.id, studies.c.spec).where(named).order_by(studies.c.number)
+        using: dict[str, list[str]] = {}
+        with self._reading() as connection:
+            for study_id, spec in connection.execute(query):
+                code = orjson.loads(spec).get("code")
+                if isinstance(code, dict):
+                    using.setdefault(str(code.get("hash")), []).append(study_id)
+        return using
 
     def last_seqs(self, study_ids: Sequence[str]) -> dict[str, int]:
         lasts: dict[str, int] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -21,7 +22,10 @@ OF_A_DRIVER = ("read", "ingest")  # on its own study
 CLAIM, SPENT = "claim", "spent"  # of a code that a driver exchanges, once, for its token
 CODE_GOOD_FOR = timedelta(minutes=30)  # a job may wait that long for a place on Ray
 AFTER_THE_NEXT = timedelta(hours=1)  # an earlier driver of the same study may still say its last words
+DRIVES, READS = "driver", "reader"  # names of tokens that processes on Ray have
+READING_GOOD_FOR = timedelta(days=1)  # should it die unseen: packages may take long to install
 INSTANCE = "instance"
+ADMISSION = 7_203_116  # advisory lock of PostgreSQL, a number of our own
 ENDED = [state.value for state in StudyState if state.is_ended()]
 
 
@@ -55,12 +59,31 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def subject(code_hash: str) -> str:
+    """Code in the place of a study, for the process that reads it: as much of its hash as a study's id may have."""
+    return code_hash[:32]
+
+
 class Tokens:
-    """Safe to share between threads; `admission` is held while a study is counted and created."""
+    """Safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.admission = threading.Lock()
+        self._admission = threading.Lock()
+
+    @contextmanager
+    def admission(self) -> Iterator[None]:
+        """Held while something is counted and then made: by one request at a time, of all processes on the database.
+
+        Within a process they wait for each other first, or those that wait would take all connections.
+        """
+        with self._admission:
+            if self._database.is_sqlite:  # a file in a home, which has one service
+                yield
+                return
+            with self._database.writing() as connection:
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(ADMISSION)))
+                yield
 
     def create(self, asked: NewToken) -> tuple[TokenRow, str]:
         expires = None if asked.days is None else timedelta(days=asked.days)
@@ -90,15 +113,15 @@ class Tokens:
             row = connection.execute(query).one_or_none()
         return None if row is None else _row(row)
 
-    def for_driver(self, study_id: str) -> str:
+    def for_driver(self, study_id: str, name: str = DRIVES) -> str:
         """The secret of a new token for this study alone; its earlier ones, and those of ended studies, go."""
         self._retire(study_id)
-        return self._insert("driver", OF_A_DRIVER, study_id, None)[1]
+        return self._insert(name, OF_A_DRIVER, study_id, _good_for(name))[1]
 
-    def code_for(self, study_id: str) -> str:
+    def code_for(self, study_id: str, name: str = DRIVES) -> str:
         """A code that is good once, for who cannot be given a file: what it is sent through is read by others."""
         self._retire(study_id)
-        return self._insert("driver", (CLAIM,), study_id, CODE_GOOD_FOR)[1]
+        return self._insert(name, (CLAIM,), study_id, CODE_GOOD_FOR)[1]
 
     def claim(self, row: TokenRow) -> str:
         """The driver's token for its code, which is worth nothing from then on."""
@@ -106,24 +129,28 @@ class Tokens:
             spend = tokens.update().where(tokens.c.id == row.id, tokens.c.scopes == CLAIM).values(scopes=SPENT)
             if not connection.execute(spend).rowcount:
                 raise NotFound("this code was used before")
-        return self._insert("driver", OF_A_DRIVER, row.study, None)[1]
+        return self._insert(row.name, OF_A_DRIVER, row.study, _good_for(row.name))[1]
 
     def forget(self, study_id: str) -> None:
         """Everything of a study: it was deleted, or somebody else has used its code."""
         with self._database.writing() as connection:
             connection.execute(tokens.delete().where(tokens.c.study == study_id))
 
-    def own(self, token_id: str, study_id: str, trials: int) -> None:
+    def own(self, token_id: str | None, study_id: str, trials: int) -> None:
+        """The study counts for this token from now on, with so many trials; none: for whom it did, if for anybody."""
         with self._database.writing() as connection:
-            known = connection.execute(sql.select(owners).where(owners.c.study == study_id)).one_or_none()
-            if known is None:
-                connection.execute(owners.insert().values(study=study_id, token=token_id, trials=trials))
+            given = {"trials": trials} if token_id is None else {"trials": trials, "token": token_id}
+            known = connection.execute(owners.update().where(owners.c.study == study_id).values(given)).rowcount
+            if not known and token_id is not None:
+                connection.execute(owners.insert().values(study=study_id, **given))
 
-    def used(self, token_id: str) -> Used:
-        """By studies that have not ended."""
+    def used(self, token_id: str, besides: str | None = None) -> Used:
+        """By studies that have not ended, besides one that is about to be counted anew."""
         under_way = sql.join(owners, studies, owners.c.study == studies.c.id)
         counted = sql.select(sql.func.count(), sql.func.coalesce(sql.func.sum(owners.c.trials), 0))
-        query = counted.select_from(under_way).where(owners.c.token == token_id, studies.c.state.not_in(ENDED))
+        query = counted.select_from(under_way).where(
+            owners.c.token == token_id, studies.c.state.not_in(ENDED), owners.c.study != (besides or "")
+        )
         with self._database.reading() as connection:
             return Used(*connection.execute(query).one())
 
@@ -134,8 +161,12 @@ class Tokens:
             row = connection.execute(query).one_or_none()
             if row is None:
                 return None
-            own = sql.select(owners.c.study).where(owners.c.token == row.id)
-            return _row(row), list(connection.execute(own).scalars())
+        return _row(row), self.studies_of(row.id)
+
+    def studies_of(self, token_id: str) -> list[str]:
+        """Those that count for a token."""
+        with self._database.reading() as connection:
+            return list(connection.execute(sql.select(owners.c.study).where(owners.c.token == token_id)).scalars())
 
     def disown(self, study_id: str) -> None:
         with self._database.writing() as connection:
@@ -181,6 +212,11 @@ class Tokens:
             connection.execute(tokens.insert().values(**values))
             row = connection.execute(sql.select(tokens).where(tokens.c.id == values["id"])).one()
         return _row(row), secret
+
+
+def _good_for(name: str) -> timedelta | None:
+    """A driver's goes with its study."""
+    return READING_GOOD_FOR if name == READS else None
 
 
 def _is_good() -> sql.ColumnElement[bool]:

@@ -100,6 +100,11 @@ class Views:
         self._store.study(study_id)
         return entry.view.arms
 
+    def names(self, study_id: str) -> frozenset[str]:
+        """Of metrics that were reported, as far as the view has been folded: more may have come since."""
+        entry = self._known(study_id)
+        return frozenset() if entry is None else frozenset(entry.view.names.copy())
+
     def arms_elsewhere(self, study_id: str) -> frozenset[str]:
         """Arms whose trials are trained elsewhere, which no event changes either."""
         entry = self._known(study_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from pydantic import ValidationError
@@ -13,6 +13,7 @@ from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
 from service.contract.wire.errors import InvalidInput, Unreadable
 from service.contract.wire.events import (
+    NoteEvent,
     Report,
     Setting,
     StudyEvent,
@@ -20,6 +21,7 @@ from service.contract.wire.events import (
     StudyFailed,
     StudyFinished,
     StudyInterrupted,
+    StudyNoted,
     StudyPaused,
     StudyReconnected,
     StudyResumed,
@@ -30,12 +32,15 @@ from service.contract.wire.events import (
     TrialFailed,
     TrialFinished,
     TrialLeased,
+    TrialNoted,
     TrialReturned,
     TrialStarted,
     TrialState,
+    TrialStopped,
     TrialSuggested,
 )
 from service.store.protocol import Logged, Spec, StudyRow
+from service.views.notes import Notes
 from service.views.trial import Lease, TrialView
 from service.views.view import Memo
 
@@ -68,6 +73,7 @@ class StudyView:
         self.metrics = self.study.metrics
         self.created_at = row.created_at
         self.lost_events = row.lost_events
+        self.notes = Notes()
         self.state = StudyState.QUEUED
         self.reason: str | None = None
         self.interrupted: str | None = None  # why nobody trains it just now, though it runs
@@ -81,10 +87,15 @@ class StudyView:
         self.waiting = False  # whether it is to go on and no driver was started since
         self.why_again = "resumed"  # what made it go on last
         self.seq = 0
-        self.all_trials = {each.id: TrialView(each) for each in planned}
+        self._bounds = self.study.bounds
+        self.all_trials = {each.id: TrialView(each, bounds=self._bounds) for each in planned}
         self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
         self.arms = {each.id: each.arm for each in planned}
+        self.names: set[str] = set()  # of metrics that any of its trials reported
         self.ended: list[str] = []  # trials in the order in which they ended
+        self._spared: set[str] = set()  # that were not needed, and never begun
+        self._away: dict[str, TrialView] = {}  # the same, as they were
+        self._cut: list[TrialView] = []  # that were not needed any more, and under way
         self._left_running: list[TrialView] = []  # when Ray went out of sight
         self.alike = self.attacked_alike = True
         self.memo = Memo()
@@ -94,6 +105,8 @@ class StudyView:
         self.memo.clear()
         if isinstance(event, TrialEvent):
             self._apply_to_trial(event, at)
+        elif isinstance(event, NoteEvent):
+            self._note(event)
         else:
             self._apply_to_study(event, at)
 
@@ -120,13 +133,47 @@ class StudyView:
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
             self.why_again = GOES_ON[type(event)]
+            for trial in self._cut:
+                trial.cut_off = False
+            self._cut = []
             self._set_aside()
+            if self._spared:  # what goes on may need them after all
+                self._plan(self.spec)
             self._plan_again(event, at)
         elif self.state.is_ended():
             self.ended_at = at
             for trial in self._in(TrialState.RUNNING):
                 trial.state, trial.ended_at, trial.lease = TrialState.STOPPED, at, None
                 trial.reason = f"the study was {self.state.value} before it ended"
+            if isinstance(event, StudyFinished) and event.spared:
+                self._spare(event.spared, event.reason or "", at)
+
+    def _spare(self, trials: Sequence[str], why: str, at: str) -> None:
+        """What was not needed and never begun was no trial; what was under way has been stopped where it was."""
+        known = (self.all_trials[own] for own in trials if own in self.all_trials)
+        self._cut = [trial for trial in known if trial.started_at is not None and not trial.is_over]
+        for trial in self._cut:
+            trial.state, trial.reason, trial.ended_at, trial.cut_off = TrialState.STOPPED, why, at, True
+        self._spared = {own for own in trials if own in self.all_trials and self.all_trials[own].started_at is None}
+        self._away = {own: self.all_trials[own] for own in self._spared}
+        self.all_trials = {own: trial for own, trial in self.all_trials.items() if own not in self._spared}
+        self.trials = {own: trial for own, trial in self.trials.items() if own not in self._spared}
+
+    def _note(self, event: NoteEvent) -> None:
+        """A name is part of the spec, so that all that is made of the study has it."""
+        if isinstance(event, TrialNoted):
+            trial = self._away.get(event.trial) or self._trial(event.trial)
+            trial.notes = trial.notes.after(event)
+            return
+        self.notes = self.notes.after(event)
+        if isinstance(event, StudyNoted) and event.name is not None:
+            self.spec = {**self.spec, "name": event.name}
+            self.study = self.study.model_copy(update={"name": event.name})
+
+    def _trial(self, trial_id: str) -> TrialView:
+        if trial_id not in self.all_trials:
+            raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {trial_id!r}")
+        return self.all_trials[trial_id]
 
     def _in(self, *states: TrialState) -> list[TrialView]:
         return [trial for trial in self.all_trials.values() if trial.state in states]
@@ -134,7 +181,7 @@ class StudyView:
     def _set_aside(self) -> None:
         """What was under way has no process now: it runs again when a driver says so. Elsewhere nothing changes."""
         for trial in self._in(TrialState.RUNNING, TrialState.STOPPED):
-            if trial.lease is None:
+            if trial.lease is None and not trial.is_over:
                 trial.state, trial.ended_at, trial.reason = TrialState.PLANNED, None, None
 
     def _plan_again(self, event: StudyEvent, at: str) -> None:
@@ -150,21 +197,22 @@ class StudyView:
                 self.all_trials[trial].begin_longer()
         else:
             return
-        self.ended = [trial for trial in self.ended if self.all_trials[trial].state.is_over()]
+        self.ended = [trial for trial in self.ended if self.all_trials[trial].is_over]
 
     def _plan(self, spec: Spec) -> None:
         """From now on it is this study; trials that it had before keep what they told."""
         self.spec, self.study = spec, Study.model_validate(spec)
         self.metrics = self.study.metrics
         planned = expand(self.study)
+        self._spared = set()
         self.all_trials = {each.id: self._known_as(each) for each in planned}
         self.trials = {own: trial for own, trial in self.all_trials.items() if not trial.planned.verifies}
         self.arms = {each.id: each.arm for each in planned}
 
     def _known_as(self, planned: PlannedTrial | Slot) -> TrialView:
-        known = self.all_trials.get(planned.id)
+        known = self.all_trials.get(planned.id) or self._away.get(planned.id)
         if known is None:
-            return TrialView(planned)
+            return TrialView(planned, bounds=self._bounds)
         return known.under(planned._replace(config={**planned.config, **known.planned.config}))
 
     def _set_going(self, trial: TrialView) -> None:
@@ -186,9 +234,7 @@ class StudyView:
         self.interrupted, self.out_of_sight = None, False
 
     def _apply_to_trial(self, event: TrialEvent, at: str) -> None:
-        if event.trial not in self.all_trials:
-            raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {event.trial!r}")
-        trial = self.all_trials[event.trial]
+        trial = self._trial(event.trial)
         self._somebody_trains(elsewhere=getattr(event, "lease", None) is not None)
         if trial.lease is not None:
             trial.lease = trial.lease.told(at)
@@ -199,6 +245,8 @@ class StudyView:
                 self._set_going(trial)
             if event.points and any(point["metrics"] for point in event.points):
                 trial.curves[len(trial.reports)] = event.points
+                self.names.update(*(point["metrics"] for point in event.points))
+            self.names.update(event.metrics)
             trial.reports.append(event.metrics)
             trial.metrics = {**trial.metrics, **event.metrics}
         elif isinstance(event, TrialStarted):
@@ -206,14 +254,14 @@ class StudyView:
             self._set_going(trial)
             trial.started_at = trial.started_at if trial.started_at and event.epoch else at
             self._with_values(trial, event.config)
+        elif isinstance(event, TrialStopped):
+            self._end(event.trial)
+            trial.stop(event.epoch, event.reason, at)
         elif isinstance(event, (TrialFinished, TrialFailed)):
             trial.keep_log(event.log)
             trial.lease = None
-            if trial.ended_at is not None and event.trial in self.ended:  # it trained on, and ends once
-                self.ended.remove(event.trial)
+            self._end(event.trial)
             trial.ended_at = at
-            if event.trial in self.trials:
-                self.ended.append(event.trial)
             if isinstance(event, TrialFailed):
                 trial.state, trial.reason = TrialState.FAILED, event.reason
             else:
@@ -222,11 +270,18 @@ class StudyView:
         else:
             self._apply_elsewhere(event, trial, at)
 
+    def _end(self, trial_id: str) -> None:
+        """The last of those that have ended; one that trained on ends once."""
+        if self.all_trials[trial_id].ended_at is not None and trial_id in self.ended:
+            self.ended.remove(trial_id)
+        if trial_id in self.trials:
+            self.ended.append(trial_id)
+
     def _apply_elsewhere(self, event: TrialEvent, trial: TrialView, at: str) -> None:
         """Of trials that Ray does not train: suggested, handed out, given back."""
         if isinstance(event, TrialSuggested):
             self._with_values(trial, event.config)
         elif isinstance(event, TrialLeased):
-            trial.begin_elsewhere(Lease(event.lease, event.holder, event.seconds, at))
+            trial.begin_elsewhere(Lease(event.lease, event.holder, event.seconds, at, token=event.token))
         elif isinstance(event, TrialReturned):
             trial.give_back()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from service.contract.study.constraints import Constraint
+from service.contract.study.limits import Limits
 from service.contract.study.study import Arm, Study
 from service.contract.wire.events import StudyState
+from service.views.notes import Notes
 from service.views.trial import TrialView
 from service.views.view import Memo, View
 
@@ -27,6 +30,7 @@ class Overlay:
         self.reason: str | None = None
         self.interrupted: str | None = None
         self.lost_events = sum(view.lost_events for view in views)
+        self.notes = Notes()
         ended = all(view.state.is_ended() for view in views)
         self.state = StudyState.FINISHED if ended else StudyState.RUNNING
         self.seq = sum(view.seq for view in views)
@@ -57,6 +61,11 @@ def _names(views: Sequence[View]) -> list[str]:
     return [v.study.name if counts[v.study.name] == 1 else f"{v.study.name} ({v.id})" for v in views]
 
 
+def _shared_constraints(studies: Sequence[Study]) -> list[Constraint]:
+    """Those of all; where they differ each trial still keeps its own study's, and no line is drawn for them."""
+    return studies[0].constraints if all(each.constraints == studies[0].constraints for each in studies) else []
+
+
 def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
     """The study that reports most, with the arms and seeds of all, the objectives and the baseline of the first.
 
@@ -85,6 +94,8 @@ def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
         "arms": arms,
         "seeds": seeds,
         "objectives": studies[0].objectives,
+        "constraints": _shared_constraints(studies),
+        "limits": richest.limits if all(study.limits == richest.limits for study in studies) else Limits(),
         "baseline": None if baseline is None else _arm(names[0], baseline),
     }
     return richest.model_copy(update=update)

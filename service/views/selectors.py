@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from math import ceil
 from typing import NamedTuple
 
+from service.contract.methods.stopping import Halving
 from service.contract.wire.events import StudyState, TrialState
 from service.views.trial import TrialView
 from service.views.view import View
 
-OVER = (TrialState.FINISHED, TrialState.FAILED)
-
 
 class Counts(NamedTuple):
-    """`planned` counts all trials; `collapsed` are finished ones whose code carries nothing."""
+    """`planned` counts all trials; `collapsed` are finished ones whose code carries nothing, `infeasible` those of the
+    others that break a constraint of the study."""
 
     planned: int
     running: int
@@ -23,6 +24,7 @@ class Counts(NamedTuple):
     failed: int
     stopped: int
     collapsed: int
+    infeasible: int = 0
 
 
 def counts(view: View, arm: str | None = None) -> Counts:
@@ -45,13 +47,31 @@ def counted(trials: Iterable[TrialView]) -> Counts:
         failed=states.count(TrialState.FAILED),
         stopped=states.count(TrialState.STOPPED),
         collapsed=sum(trial.collapsed for trial in chosen),
+        infeasible=sum(trial.infeasible for trial in chosen),
     )
 
 
 def progress(view: View, arm: str | None = None) -> float:
     """Share of the work that is done, 0 to 1."""
-    done = [trial.done for trial in view.all_trials.values() if arm is None or trial.planned.arm == arm]
-    return sum(done) / len(done)
+    trials = [trial for trial in view.all_trials.values() if arm is None or trial.planned.arm == arm]
+    if view.study.stopping is not None:
+        return _share_of_epochs(view.study.stopping, trials)
+    return sum(trial.done for trial in trials) / len(trials) if trials else 1.0
+
+
+def _share_of_epochs(halving: Halving, trials: Sequence[TrialView]) -> float:
+    """Of the epochs that will have been trained: those that trials stop before are no work."""
+    trained = sum(trial.epoch for trial in trials)
+    left = 0
+    for arm in {trial.planned.arm for trial in trials}:
+        own = [trial for trial in trials if trial.planned.arm == arm and not trial.is_over]
+        seeds = len({trial.planned.seed for trial in own})
+        if own:
+            epochs, first = own[0].planned.training.epochs, min(trial.epoch for trial in own)
+            rung = next((rung for rung in halving.rungs(epochs) if rung > first), epochs)
+            left += sum(max(0, rung - trial.epoch) for trial in own)
+            left += seeds * halving.epochs_from(halving.going_on(ceil(len(own) / seeds)), rung, epochs)
+    return trained / (trained + left) if trained + left else 1.0
 
 
 def eta_seconds(view: View) -> float | None:
@@ -68,9 +88,15 @@ def time_left(state: StudyState, started_at: str | None, done: float, now: datet
     return elapsed * (1 - done) / done
 
 
+def whole_arms(view: View) -> list[str]:
+    """Those of which nothing more is to come."""
+    under_way = {trial.planned.arm for trial in view.trials.values() if not trial.is_over}
+    return [arm.name for arm in view.study.arms if arm.name not in under_way]
+
+
 def lost_seeds(view: View) -> set[tuple[str, int]]:
-    """(arm, seed) whose trials are all over and none of which counts: failed or collapsed."""
-    alive = {(t.planned.arm, t.planned.seed) for t in view.trials.values() if t.state not in OVER or t.counts_for_front}
+    """(arm, seed) whose trials are all over and none of which counts: failed, collapsed or infeasible."""
+    alive = {(t.planned.arm, t.planned.seed) for t in view.trials.values() if not t.is_over or t.counts_for_front}
     return {(t.planned.arm, t.planned.seed) for t in view.trials.values()} - alive
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import NamedTuple
 
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.study import outcomes
+from service.contract.study.constraints import Judged
 from service.contract.study.expansion import PlannedTrial, Slot
 from service.contract.wire.events import LOG_LINES, Curve, Metrics, TrialState, Where
+from service.views.notes import Notes
 
 OF_TRAINING = (EPOCH, SECONDS)  # metrics that no place has for itself
 
@@ -29,6 +32,7 @@ class Lease(NamedTuple):
     seconds: float
     heard_at: str
     heard: int = 0
+    token: str | None = None  # the id of its holder's; none: the owner's
 
     def told(self, at: str) -> Lease:
         """Whatever its holder tells renews it."""
@@ -52,12 +56,36 @@ class TrialView:
     log: list[str] = field(default_factory=list)  # the last lines
     retries: int = 0  # how often it was begun anew after it had failed
     extensions: int = 0  # how often it got more epochs after it had finished
+    notes: Notes = field(default_factory=Notes)
+    bounds: Sequence[Judged] = ()  # of its study, as what chooses sees them
+    stopped_after: int | None = None  # the epoch after which the study's `stopping` ended it
+    cut_off: bool = False  # whether its arm had spent its training seconds before its end
 
     @property
     def collapsed(self) -> bool:
         """The code carries nothing, anywhere on its curve if it has one, now that training is over."""
         measured = [point["metrics"] for point in self.points] or [self.metrics]
         return self.state is TrialState.FINISHED and all(map(outcomes.collapsed, measured))
+
+    @property
+    def feasible(self) -> bool | None:
+        """It keeps its study's constraints, somewhere on its curve if it has one; none where there are none, and while
+        what they ask for was not measured. What ends without it does not keep them.
+        """
+        if not self.bounds or not self.metrics:
+            return None
+        each = [outcomes.feasible(own.metrics, self.bounds) for own in self.measured()]
+        unknown = None if not self.state.is_over() else False
+        return True if True in each else unknown if None in each else False
+
+    @property
+    def infeasible(self) -> bool:
+        """Finished, carries something, and breaks a constraint."""
+        return self.state is TrialState.FINISHED and self.feasible is False and not self.collapsed
+
+    def counts_at(self, metrics: Metrics) -> bool:
+        """Whether a place of its curve, or itself where it is a point, may lie on a front."""
+        return not self.bounds or outcomes.feasible(metrics, self.bounds) is True
 
     @property
     def points(self) -> Curve:
@@ -81,12 +109,32 @@ class TrialView:
         return next((own.metrics for own in self.measured() if own.where == where), {})
 
     @property
+    def epoch(self) -> int:
+        """The last that it reported; 0 before."""
+        return int(self.metrics.get(EPOCH) or 0)
+
+    @property
     def training_seconds(self) -> float | None:
         return self.metrics.get(SECONDS)
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is left to train."""
+        return self.state.is_over() or self.stopped_after is not None or self.cut_off
+
+    @property
+    def cut_short(self) -> bool:
+        """It failed, or was stopped at a rung: its values are of fewer epochs than those that others claim."""
+        return self.state is TrialState.FAILED or self.stopped_after is not None
+
+    @property
     def counts_for_front(self) -> bool:
-        return bool(self.metrics) and self.state is not TrialState.FAILED and not self.collapsed
+        kept = not self.bounds or self.feasible is True
+        return bool(self.metrics) and not self.cut_short and not self.collapsed and kept
+
+    def stop(self, epoch: int, reason: str, at: str) -> None:
+        """It trains no further."""
+        self.state, self.reason, self.ended_at, self.stopped_after = TrialState.STOPPED, reason, at, epoch
 
     def path(self, metric: str) -> dict[int, float]:
         """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
@@ -112,7 +160,7 @@ class TrialView:
     def _forget(self) -> None:
         """As if it had never been trained; its log stays."""
         self.state, self.reason, self.started_at, self.ended_at = TrialState.PLANNED, None, None, None
-        self.lease = None
+        self.lease, self.stopped_after = None, None
         self.metrics, self.reports, self.curves = {}, [], {}
 
     def begin_elsewhere(self, lease: Lease) -> None:
@@ -137,6 +185,6 @@ class TrialView:
     @property
     def done(self) -> float:
         """Share of this trial that needs no more work, 0 to 1."""
-        if self.state.is_over():
+        if self.is_over:
             return 1.0
         return min(1.0, (self.metrics.get(EPOCH) or 0.0) / self.planned.training.epochs)

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar, cast
 from service.contract.study.study import Study
 from service.contract.wire.events import StudyState
 from service.store.protocol import Spec
+from service.views.notes import Notes
 from service.views.trial import TrialView
 
 MOST_MEMOS = 64
@@ -45,6 +46,7 @@ class View(Protocol):
     started_at: str | None
     ended_at: str | None
     lost_events: int  # that the log once had
+    notes: Notes
     seq: int
     alike: bool  # every trial was measured on the same data
     attacked_alike: bool  # and under the same attacks

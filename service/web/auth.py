@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from paretoscope import __version__
 from service.contract.wire.errors import Forbidden, OtherVersion
 from service.contract.wire.versions import VERSION, disagreement
+from service.store.tokens import subject
 from service.web.doorkeeper import Caller, Doorkeeper
 from service.web.scopes import scope_of
 
@@ -30,7 +31,7 @@ def authorize(request: Request) -> None:
     keeper: Doorkeeper = request.app.state.parts.doorkeeper
     caller = keeper.admit(given_token(request), address_of(request))
     request.state.caller = caller
-    _check_version(request)
+    _check_version(request, caller, is_guarded=keeper.is_guarded)
     scope = scope_of(request.scope["route"])
     if scope not in caller.scopes:
         own = ", ".join(sorted(caller.scopes))
@@ -39,14 +40,15 @@ def authorize(request: Request) -> None:
         _check_study(request, caller.study)
 
 
-def _check_version(request: Request) -> None:
-    """Of whoever says one: curl and generated clients do not, and are answered."""
+def _check_version(request: Request, caller: Caller, is_guarded: bool) -> None:
+    """Of whoever says one: curl and generated clients do not, and are answered. A study tells it of its own driver."""
     said = request.headers.get(VERSION)
     refused = None if said is None else disagreement(__version__, said)
     if refused is None:
         return
-    if refused.sender == "driver":
-        request.app.state.parts.launcher.driver_was_refused(str(request.path_params.get("study_id")), refused.words)
+    asked = request.path_params.get("study_id")
+    if refused.sender == "driver" and asked and (caller.study == asked or not is_guarded):
+        request.app.state.parts.launcher.driver_was_refused(asked, refused.words)
     raise OtherVersion(refused.words)
 
 
@@ -57,7 +59,7 @@ def caller_of(request: Request) -> Caller:
 
 def _check_study(request: Request, study: str) -> None:
     """A driver's token is for one study, or for the code that it reads, also where others could be asked for beside."""
-    asked = request.path_params.get("study_id") or request.path_params.get("code_hash")
+    asked = subject(request.path_params.get("study_id") or request.path_params.get("code_hash") or "")
     if asked != study or "studies" in request.query_params:
         raise Forbidden(f"this token is for {study} alone")
 

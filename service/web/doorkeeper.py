@@ -13,6 +13,7 @@ from service.contract.wire.tokens import SCOPES
 from service.settings import Settings
 from service.store.tokens import SPENT, TokenRow, Tokens
 from service.web.rates import Rate
+from service.web.scopes import DRIVER
 
 log = logging.getLogger("paretoscope.doors")
 
@@ -29,9 +30,9 @@ class Caller(NamedTuple):
     token: TokenRow | None = None
 
 
-OWNER = Caller("owner", frozenset(SCOPES))
+OWNER = Caller("owner", frozenset({*SCOPES, DRIVER}))
 # Where no token is set: whoever is on this machine, but nobody makes tokens, or runs code unless a setting says so.
-ANYBODY = Caller("anybody", frozenset({"read", "write", "ingest"}))
+ANYBODY = Caller("anybody", frozenset({"read", "write", "ingest", DRIVER}))
 
 
 class Doorkeeper:
@@ -39,6 +40,7 @@ class Doorkeeper:
 
     def __init__(self, settings: Settings, tokens: Tokens) -> None:
         self._own, self._tokens = settings.token, tokens
+        self.is_guarded = settings.token is not None
         self._anybody = ANYBODY._replace(scopes=ANYBODY.scopes | {"code"}) if settings.allow_code else ANYBODY
         self._wrong = Rate(settings.wrong_tokens_per_minute)
         self._right: OrderedDict[str, None] = OrderedDict()  # by their hashes; who was let in before is not kept out
@@ -73,5 +75,7 @@ class Doorkeeper:
             log.warning("the code of study %s was used twice: what was given for it is revoked", row.study)
             self._tokens.forget(row.study)
             return None
-        name = f"driver of {row.study}" if row.study else f"{row.name} ({row.id})"
-        return Caller(name, frozenset(row.scopes), row.study, row if row.study is None else None)
+        if row.study is None:
+            return Caller(f"{row.name} ({row.id})", frozenset(row.scopes), None, row)
+        scopes = {*row.scopes, DRIVER} if "ingest" in row.scopes else row.scopes
+        return Caller(f"driver of {row.study}", frozenset(scopes), row.study)

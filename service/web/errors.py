@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
+from service.contract.plain_text import one_line
 from service.contract.study.parsing import path_of
 from service.contract.wire.errors import (
     Code,
@@ -42,7 +43,8 @@ def error_answer(body: ErrorBody, status: int, headers: Mapping[str, str] | None
 def refusal(errors: Sequence[Any]) -> InvalidInput:
     """What pydantic found in a body."""
     details = [
-        Detail(path=path_of(tuple(e["loc"])), message=f"{e['msg']}, got {e.get('input')!r}"[:LONGEST]) for e in errors
+        Detail(path=one_line(path_of(tuple(e["loc"]))), message=f"{e['msg']}, got {e.get('input')!r}"[:LONGEST])
+        for e in errors
     ]
     first = details[0]
     return InvalidInput(f"{first.path}: {first.message}" if first.path else first.message, details)

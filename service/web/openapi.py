@@ -33,6 +33,7 @@ from service.contract.wire.errors import (
 )
 from service.contract.wire.events import Reports
 from service.contract.wire.log_lines import about
+from service.contract.wire.notes import StudyNote, TrialNote
 from service.contract.wire.reading import CodeReading
 from service.contract.wire.tokens import NewToken
 from service.web.gauges import ROUTED
@@ -48,6 +49,8 @@ BY_HAND: dict[type, Literal["validation", "serialization"]] = {
     NewToken: "validation",
     Extension: "validation",
     CodeReading: "validation",
+    StudyNote: "validation",
+    TrialNote: "validation",
     SentEvent: "serialization",
 }
 Fragment = dict[str, Any]  # of an OpenAPI document, in the shapes that FastAPI takes

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from service.contract.wire.errors import NotFound, TooLarge, Unreadable
 from service.settings import Settings
 from service.store.artifacts import Artifacts
+from service.store.code import CodeStore
 from service.store.states import StateFile, States
-from service.store.tokens import Tokens
+from service.store.tokens import TokenRow, Tokens
 from service.views.cache import Views
 
 log = logging.getLogger("paretoscope.room")
@@ -20,21 +21,35 @@ log = logging.getLogger("paretoscope.room")
 class Room:
     """Asked before a file is taken in; TooLarge says which limit leaves none."""
 
-    def __init__(self, settings: Settings, views: Views, tokens: Tokens, artifacts: Artifacts, states: States) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        views: Views,
+        tokens: Tokens,
+        artifacts: Artifacts,
+        states: States,
+        code: CodeStore,
+    ) -> None:
         self._settings, self._views, self._tokens = settings, views, tokens
-        self._artifacts, self._states = artifacts, states
+        self._artifacts, self._states, self._code = artifacts, states, code
 
     def for_file(self, study_id: str, announced: int | None) -> None:
         """A trial's file."""
         self._on_disk(announced)
-        self._for_token(study_id, announced or 0)
+        self._for_study(study_id, announced or 0)
+
+    def for_code(self, token: TokenRow | None, size: int) -> None:
+        """Code of one's own."""
+        self._on_disk(size)
+        if token is not None:
+            self._for_token(token, self._tokens.studies_of(token.id), size)
 
     def for_state(self, study_id: str, key: str, announced: int | None) -> None:
         """A cohort's state, which takes the place of its earlier one."""
         self._on_disk(announced)
         earlier = sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
         more = (announced or 0) - earlier
-        self._for_token(study_id, more)
+        self._for_study(study_id, more)
         files, most = self._states.files(), self._settings.max_state_bytes
         kept, limit = sum(file.size for file in files), "PARETOSCOPE_MAX_STATE_BYTES"
         if self._lacks(kept + more - most, files, limit):
@@ -50,18 +65,23 @@ class Room:
         if free - size < keep and self._lacks(keep + size - free, self._states.files(), limit):
             raise TooLarge(
                 f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free, {limit}: "
-                "delete studies, or set evaluation.checkpoints to false"
+                "delete studies or code, or set evaluation.checkpoints to false"
             )
 
-    def _for_token(self, study_id: str, more: int) -> None:
+    def _for_study(self, study_id: str, more: int) -> None:
         owner = self._tokens.owner(study_id)
-        most = owner[0].bytes if owner else None
-        if owner is None or most is None:
+        if owner is not None:
+            self._for_token(*owner, more)
+
+    def _for_token(self, token: TokenRow, studies: Sequence[str], more: int) -> None:
+        most = token.bytes
+        if most is None:
             return
-        states = [file for study in owner[1] for file in self._states.files(study)]
-        kept = sum(self._artifacts.bytes_of(study) for study in owner[1]) + sum(file.size for file in states)
+        states = [file for study in studies for file in self._states.files(study)]
+        kept = sum(self._artifacts.bytes_of(study) for study in studies) + sum(file.size for file in states)
+        kept += self._code.bytes_for(token.id)
         by_age = sorted(states, key=lambda file: file.saved_at)
-        if self._lacks(kept + more - most, by_age, f"the {most:,} bytes of token {owner[0].name}"):
+        if self._lacks(kept + more - most, by_age, f"the {most:,} bytes of token {token.name}"):
             raise TooLarge(f"files of the token's studies may have {most:,} bytes, and {kept:,} are kept already")
 
     def _lacks(self, bytes: int, files: Sequence[StateFile], limit: str) -> bool:
@@ -87,7 +107,7 @@ class Room:
             state = file.head()
             try:
                 with self._views.read(file.study) as view:
-                    trials = {own: trial.state.is_over() for own, trial in view.all_trials.items()}
+                    trials = {own: trial.is_over for own, trial in view.all_trials.items()}
             except NotFound:
                 yield file
                 continue

@@ -7,8 +7,9 @@ from typing import Any
 from fastapi.routing import APIRoute
 
 KEY = "x-scope"  # in the OpenAPI schema
-BY_METHOD = {"GET": "read", "POST": "write", "PATCH": "write", "DELETE": "write", "PUT": "ingest"}
+BY_METHOD = {"GET": "read", "POST": "write", "PATCH": "write", "DELETE": "write", "PUT": "driver"}
 OPEN = "none"
+DRIVER = "driver"  # of drivers' own tokens, which nobody can make: files, states, and what the whole study does
 
 
 def needs(scope: str) -> dict[str, Any]:

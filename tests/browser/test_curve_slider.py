@@ -251,16 +251,20 @@ def test_preferences_are_stepped_through_beside_weights_by_hand(alone: Running, 
 
 
 def test_of_several_curves_one_is_chosen_and_an_old_link_is_forgotten(alone: Running, opened: Open) -> None:
-    weighting = {"name": "conditional", "points": 9, "concentration": {"grid": [1.0, 2.0]}}
-    study, trials = submitted(alone, curves.SPEC | {"arms": [{"name": "all β", "weighting": weighting}]})
+    arm = {
+        "name": "all β",
+        "weighting": {"name": "conditional", "points": 9},
+        "training": {"learning_rate": {"grid": [1.0, 2.0]}},
+    }
+    study, trials = submitted(alone, curves.SPEC | {"arms": [arm]})
     send(alone, study, {"kind": "study_started"}, *(report(trial, 1) for trial in trials))
     watched = quiet(alone, opened)
     watched.refusals_expected = True
     page = watched.goto(f"/studies/{study}?curve=tgone&place=0.1")
     expect(page).to_have_url(re.compile(r"\?place=0\.1$"))
     choice = page.get_by_role("combobox", name="Curve")
-    expect(choice.locator("option")).to_have_text(["all β · concentration 1", "all β · concentration 2"])
-    choice.select_option("all β · concentration 2")
+    expect(choice.locator("option")).to_have_text(["all β · learning rate 1", "all β · learning rate 2"])
+    choice.select_option("all β · learning rate 2")
     expect(page).to_have_url(re.compile(rf"curve={trials[3]['id']}$"))
     expect(page.locator(".slider output")).to_have_text("β 0.1")
     expect(page.locator(".slider p").last).to_have_text("No network was trained separately for one such place.")

@@ -53,7 +53,7 @@ def test_the_list_shows_names_as_they_are(alone: Running, hostile: tuple[str, li
     page.get_by_label("Filter").fill(EVIL)
     expect(row).to_be_visible()
     page.get_by_label("Filter").fill(f"{EVIL} nowhere")
-    expect(page.locator(".no-match")).to_contain_text(f"has “{EVIL} nowhere” in its name or arms")
+    expect(page.locator(".no-match")).to_contain_text(f"has “{EVIL} nowhere” in its name, notes")
     harmless(page)
 
 
@@ -118,7 +118,7 @@ def test_a_new_study_shows_what_is_wrong_as_it_was_written(
     expect(page.locator(".doc")).to_contain_text(f"One trial of {NAME}, arm {ARM}")
     expect(page.locator(".arm-title")).to_have_text(ARM)
     expect(page.locator(".check tbody th")).to_have_text(ARM)
-    page.get_by_label("epochs").fill(EVIL)
+    page.get_by_label("epochs", exact=True).fill(EVIL)
     expect(page.locator("#f-training-epochs-error")).to_contain_text(EVIL)
     expect(page.locator(".errors")).to_contain_text(EVIL)
     page.get_by_role("button", name="YAML").click()

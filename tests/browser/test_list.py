@@ -59,7 +59,9 @@ def test_a_filter_narrows_the_list_and_stands_in_the_address(
     expect(names).to_have_text(["pears"])
     expect(page).to_have_url(re.compile(r"\?q=quince$"))
     page.get_by_label("State").select_option("queued")
-    expect(page.locator(".no-match")).to_contain_text("No study has “quince” in its name or arms and is queued.")
+    expect(page.locator(".no-match")).to_contain_text(
+        "No study has “quince” in its name, notes, tags, data or arms and is queued."
+    )
     page.get_by_role("button", name="Show all studies").click()
     expect(row_of(page, "apples")).to_be_visible()
 

@@ -75,7 +75,7 @@ def listed(name: str, **changed: Any) -> dict[str, Any]:
     return {**own, "arms": arms, "counts": counts, **changed}
 
 
-def test_studies_are_sorted_and_found_by_what_a_column_shows(run: Run) -> None:
+def test_studies_are_sorted_by_what_a_column_shows(run: Run) -> None:
     studies = [
         listed("b", progress=0.5, counts={"planned": 3, "failed": 1}, spark=[1.0, 9.0]),
         listed("A", progress=1.0, counts={"planned": 1, "failed": 0}, state="finished", created_at="2025"),
@@ -97,11 +97,6 @@ def test_studies_are_sorted_and_found_by_what_a_column_shows(run: Run) -> None:
     orders = run("pages/list-rows", "sorted", *([studies, sort] for sort in by))
     assert ["".join(each["name"] for each in order) for order in orders] == [
         *("Abc", "cbA", "cbA", "Acb", "cbA", "bcA", "Abc", "cbA", "Abc", "bAc", "bAc")
-    ]
-    words = ["B", " b ", "sA", "ARM OF C", "x", "nowhere"]
-    hits = [run("pages/list-rows", "matches", *([each, word] for each in studies)) for word in words]
-    assert [[h for h, hit in zip("bAc", row, strict=True) if hit] for row in hits] == [
-        *(["b"], ["b"], ["A"], [], ["c"], [])
     ]
 
 

@@ -80,7 +80,7 @@ def test_form_and_yaml_are_two_views_of_one_study(alone: Running, opened: Open) 
     editor = page.get_by_label("The study as YAML")
     editor.fill(text.replace("epochs: 40", "epochs: 7").replace("name: mlp", "name: cnn"))
     page.get_by_role("button", name="Form").click()
-    expect(page.get_by_label("epochs")).to_have_value("7")
+    expect(page.get_by_label("epochs", exact=True)).to_have_value("7")
     expect(page.locator("#f-model")).to_have_value("cnn")
     page.get_by_role("button", name="YAML").click()
     assert "epochs: 7" in text_of(page)
@@ -111,7 +111,7 @@ def test_what_the_form_cannot_show_stays_and_is_said_to_be_set_in_yaml(alone: Ru
 def test_an_error_stands_at_its_field(alone: Running, opened: Open) -> None:
     page = opened(alone).goto("/new")
     counted(page, "42 trials in 3 arms")
-    epochs = page.get_by_label("epochs")
+    epochs = page.get_by_label("epochs", exact=True)
     epochs.fill("0")
     counted(page, "One thing to correct")
     expect(page.locator("#f-training-epochs-error")).to_have_text(re.compile("greater than or equal to 1, got 0"))
@@ -230,7 +230,7 @@ def test_the_cost_is_estimated_from_finished_trials(alone: Running, spec: dict[s
     expect(page.locator(".check tbody tr")).to_have_text(
         [re.compile("manual β.*4.*6.0 s"), re.compile("MIB.*2.*3.0 s")]
     )
-    page.get_by_label("epochs").fill("30")
+    page.get_by_label("epochs", exact=True).fill("30")
     expect(page.locator(".check-cost")).to_contain_text("1 m 30 s of training")
     page.locator("#f-data").select_option("mnist")
     expect(page.locator(".check-cost")).to_have_text("How long it takes is not known yet.")

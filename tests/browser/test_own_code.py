@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.pages import Open, needs_chromium
 from tests.processes import service_alone, short_home, until
-from tests.service.own_code import PROBLEM
+from tests.service.own_code import PROBLEM, SCRIPT
 
 pytestmark = needs_chromium
 
@@ -35,15 +35,52 @@ def test_a_file_becomes_a_study_to_start_from(opened: Open, mine: Path) -> None:
         expect(page.locator(".own-code")).to_contain_text("mine.py is being read")
         running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM]})
         expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+        page.get_by_role("button", name="YAML", exact=True).click()
         text = page.get_by_label("The study as YAML").input_value()
         assert code in text and "{name: Mine}" in text
-        page.get_by_role("button", name="Form").click()
-        expect(page.locator(".unreadable")).to_contain_text("The form cannot show it: it names code of its own")
-        page.get_by_role("button", name="Correct it as YAML").click()
         page.get_by_role("button", name="Run this study").click()
         page.wait_for_url("**/studies/s*")
         studies = until(lambda: running.get("/api/studies").json()["studies"], "the study")
         assert studies[0]["name"] == "mine"
+
+
+def test_its_problems_are_chosen_in_the_form_with_their_parameters_as_fields(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
+        page = opened(running).goto("/new")
+        code = send(page, mine)
+        running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
+        expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+        expect(page.locator(".section.study")).to_contain_text(f"mine.py {code[:12]}")
+        expect(page.locator(".section.data")).to_contain_text("What mine.py gives.")
+        first = page.locator("#f-arms-0-problem")
+        assert first.locator("option").all_inner_texts() == ["Mine", "forest"]
+        page.locator("#f-arms-0-problem-width-how").select_option("list")
+        page.locator("#f-arms-0-problem-width").fill("16, 64")
+        expect(page.locator(".check-words")).to_have_text("33 trials in 2 arms")
+        page.locator("#f-arms-0-problem-shape").select_option("deep")
+        page.locator("#f-arms-0-problem-width").fill("0")
+        expect(page.locator("#f-arms-0-problem-width-error")).to_contain_text("greater than or equal to 1")
+        page.locator("#f-arms-0-problem-width").fill("8")
+        page.locator("#f-arms-1-problem").select_option("forest")
+        expect(page.locator("#f-arms-1-weighting")).to_have_count(0)
+        expect(page.locator(".errors")).to_contain_text("'mae' is not reported by arm 'MGDA' (problem forest)")
+        page.get_by_role("button", name="YAML", exact=True).click()
+        text = page.get_by_label("The study as YAML").input_value()
+        assert "problem: {name: Mine, width: {grid: [8]}, shape: deep}" in text and code in text
+
+
+def test_a_reload_finds_the_code_again_by_its_hash(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
+        page = opened(running).goto("/new")
+        code = send(page, mine)
+        running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM]})
+        expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+        page.get_by_role("button", name="Run this study").click()
+        page.wait_for_url("**/studies/s*")
+        study = page.url.rpartition("/")[2]
+        page.goto(f"{running.url}/new?from={study}")
+        expect(page.locator("#f-arms-0-problem")).to_have_value("Mine")
+        expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
 
 
 def test_what_is_wrong_with_it_is_said_beside_the_button(opened: Open, mine: Path) -> None:

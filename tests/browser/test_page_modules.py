@@ -44,6 +44,7 @@ def test_the_columns_of_trials_say_what_they_are(stage: Page) -> None:
         {**TRIAL, "state": "running", "metrics": {"epoch": 7}, "on_front": False, "host": None},
         {**TRIAL, "state": "running", "metrics": {}, "training_seconds": None},
         {**TRIAL, "collapsed": True, "metrics": {"accuracy": 0.0, "test_examples": 0}},
+        {**TRIAL, "feasible": False, "metrics": {}},
     ]
     script = """const { TrialColumns } = await load("pages/trial-columns");
       const offer = new TrialColumns(metrics, objectives);
@@ -61,12 +62,12 @@ def test_the_columns_of_trials_say_what_they_are(stage: Page) -> None:
     measured = ["i_xz_bits", "i_zy_bits", "accuracy"]
     varied = ["weighting.beta", "training.epochs", "c", "d"]
     assert usual == [*varied, "seed", "state", *measured, "training_seconds", "on_front"]
-    assert texts["state"] == ["finished", "running, epoch 7", "running", "finished, collapsed"]
-    assert texts["accuracy"] == ["0.900", "–", "–", "0"]
-    assert texts["test_examples"] == ["359", "–", "–", "0"] and texts["epoch"] == ["3", "7", "–", "–"]
-    assert texts["on_front"] == ["yes", "", "yes", "yes"] and texts["host"] == ["h", "", "h", "h"]
-    assert texts["training_seconds"] == ["1 m 15 s", "1 m 15 s", "–", "1 m 15 s"]
-    assert texts["weighting.beta"] == ["0.01"] * 4 and texts["c"] == ["–"] * 4
+    assert texts["state"] == ["finished", "running, epoch 7", "running", "finished, collapsed", "finished, infeasible"]
+    assert texts["accuracy"] == ["0.900", "–", "–", "0", "–"]
+    assert texts["test_examples"] == ["359", "–", "–", "0", "–"] and texts["epoch"] == ["3", "7", "–", "–", "–"]
+    assert texts["on_front"] == ["yes", "", "yes", "yes", "yes"] and texts["host"] == ["h", "", "h", "h", "h"]
+    assert texts["training_seconds"] == ["1 m 15 s", "1 m 15 s", "–", "1 m 15 s", "1 m 15 s"]
+    assert texts["weighting.beta"] == ["0.01"] * 5 and texts["c"] == ["–"] * 5
 
 
 def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:

@@ -203,10 +203,58 @@ def test_an_axis_offers_what_can_be_one_with_the_reference_it_has_anyway(stage: 
     assert (usual, own) == (f"{metrics['i_xz_bits']:g}", "3")
 
 
+def test_constraints_are_added_changed_and_taken_away(stage: Page) -> None:
+    script = """at("add-constraint").click();
+      const added = structuredClone(form.spec.constraints);
+      pick("f-constraints-0", "accuracy");
+      pick("f-constraints-0-side", "at_least");
+      type("f-constraints-0-bound", "0.9");
+      const changed = structuredClone(form.spec.constraints);
+      const offered = [...at("f-constraints-0").options].map(({ value }) => value);
+      button("Remove", form.element.querySelector(".section.constraints")).click();
+      return [added, changed, offered, "constraints" in form.spec];"""
+    added, changed, offered, left = form(stage, {"name": "x", "arms": [ARM]}, script)
+    (first,) = added
+    row = next(metric for metric in CATALOG["metrics"] if metric["name"] == first["metric"])
+    side = "at_most" if row["goal"] == "minimize" else "at_least"
+    assert first == {"metric": row["name"], side: row["reference"]}
+    assert changed == [{"metric": "accuracy", "at_least": 0.9}]
+    assert "seconds" in offered and not left
+
+
+def test_constraints_of_a_study_are_shown_as_they_are_and_told_trials_are_not_copied(stage: Page) -> None:
+    script = """const { withoutDefaults } = await load("form/sources");
+      const lean = withoutDefaults({ ...spec, objectives: [] }, catalog);
+      const shown = ["f-constraints-0", "f-constraints-0-side", "f-constraints-0-bound"].map((id) => at(id).value);
+      return [shown, lean.constraints, lean.arms[0].search];"""
+    told = [{"seed": 0, "values": {}, "objectives": [1.0, 2.0]}]
+    search = {"name": "optuna", "sampler": "gp", "trials": 4, "from": ["s1"], "told": told}
+    bounds = [{"metric": "accuracy", "at_least": None, "at_most": 0.5}]
+    whole = {"model": {"name": "mlp"}, "data": {"name": "digits"}, "constraints": bounds}
+    arm = {**ARM, "problem": {"name": "bottleneck"}, "search": search}
+    shown, constraints, lean = form(stage, {"name": "x", "arms": [arm], **whole}, script)
+    assert shown == ["accuracy", "at_most", "0.5"] and constraints == [{"metric": "accuracy", "at_most": 0.5}]
+    assert lean == {"name": "optuna", "sampler": "gp", "trials": 4, "from": ["s1"]}
+
+
 def test_a_search_without_a_number_of_trials_says_that_it_lacks_one(stage: Page) -> None:
     script = """return form.element.querySelector(".arm-gist").textContent;"""
     spec = {"name": "x", "arms": [{**ARM, "search": {"name": "optuna", "sampler": "nsga2"}}]}
     assert form(stage, spec, script) == "mib, ? trials by nsga2"
+
+
+def test_a_search_that_fills_a_front_is_chosen_and_told_like_any_other(stage: Page) -> None:
+    """Its budget stays when another search had one; its tolerance is among the fields that are shown first."""
+    script = """pick("f-arms-0-search", "optuna");
+      type("f-arms-0-search-trials", "12");
+      pick("f-arms-0-search", "fill");
+      type("f-arms-0-search-tolerance", "0.3");
+      form.render();
+      return [form.spec.arms[0].search, at("f-arms-0-search-tolerance").value,
+        form.element.querySelector(".arm-gist").textContent];"""
+    search, shown, gist = form(stage, {"name": "x", "arms": [ARM]}, script)
+    assert search == {"name": "fill", "trials": 12, "tolerance": 0.3} and shown == "0.3"
+    assert gist == "mib, 12 trials by fill"
 
 
 def test_errors_stand_at_their_field_or_at_what_is_around_it(stage: Page) -> None:

@@ -29,13 +29,14 @@ CLASSES = {
     "Metric": "MetricRow",
     "OpenTrial": "TrialAnswer",
     "Pair": "ComparedPair",
+    "PickedPoint": "PickAnswer",
     "Spec": "Study",
     "Spread": "OverSeeds",
     "Study": "StudyWithFigures",
     "Trial": "TrialRow",
 }
 # Of the browser, of Plotly and of JSON schemas.
-NO_ANSWERS = {"Element", "PlotElement", "Schema", "Window"}
+NO_ANSWERS = {"Element", "FormCatalog", "PlotElement", "Schema", "Window"}
 
 
 class Interface(NamedTuple):

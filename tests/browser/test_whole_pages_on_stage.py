@@ -143,10 +143,10 @@ def test_the_list_says_what_it_holds_back_and_what_it_could_not_read(stage: Page
       const lost = [at(":scope > p[role=alert]").hidden, names()];
       return [away, held, problem, fine, lost];"""
     away, held, problem, fine, lost = on_list(stage, "?q=b&state=unheard", script, [study("a"), study("b")])
-    assert held == [["b"], "1 of 2 studies, 1 queued or running", "/api/studies?limit=50"]
+    assert held == [["a", "b"], "2 studies, 2 queued or running", "/api/studies?limit=50&text=b"]
     assert away == "The service cannot be reached. This page continues when it is back."
     assert problem == "The studies could not be read: full" and fine
-    assert lost == [True, ["b"]], "the banner says that it is lost, and what was there stays"
+    assert lost == [True, ["a", "b"]], "the banner says that it is lost, and what was there stays"
 
 
 def test_a_list_that_was_asked_for_before_another_choice_is_not_shown_after_it(stage: Page) -> None:

@@ -11,10 +11,20 @@ from typing import Any
 
 import pytest
 
+from frontends.client import Client
+from tests.end_to_end.played_tune import trained_here
 from tests.postgres import Server
 from tests.processes import BIN, Running, environment, free_port, service_alone, short_home
 from tests.service.bench import SPEC
+from tests.service.own_code import SCRIPT
 
+SOURCE = """
+from paretoscope import trainable
+
+@trainable(metrics={"acc": "maximize", "leaves": "minimize"})
+def forest(trial, depth: int = 4):
+    trial.report(acc=1 / depth, leaves=float(depth))
+"""
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 
@@ -54,6 +64,44 @@ def goes_on(home: Path, study: str, trial: str, epoch: int, url: str = "") -> No
         assert service.post("/api/studies", json=SPEC).status_code == 201
 
 
+def trains_on(home: Path, paused: str, url: str = "") -> None:
+    """A study of code of its own that was paused is resumed, and a driver trains it to its end; Ray alone is played."""
+    with (
+        service_alone(home, PARETOSCOPE_DATABASE_URL=url, PARETOSCOPE_ALLOW_CODE="true") as service,
+        Client(service.url) as client,
+    ):
+        study = client.study(paused)
+        before = [trial["id"] for trial in study.trials(state="finished")]
+        told_before = {trial: study.trial(trial)["reports"] for trial in before}
+        assert study.read()["state"] == "paused" and len(before) == 1
+        study.resume()
+        trained_here(service, study, job=f"{paused}-again")
+        read = study.read()
+        assert read["state"] == "finished" and read["counts"]["finished"] == read["counts"]["planned"] == 2
+        assert {trial: study.trial(trial)["reports"] for trial in before} == told_before, "it is not trained again"
+
+
+def paused_of_own_code(service: Running, folder: Path) -> str:
+    """One of its two trials has finished when it is paused."""
+    (folder / "mine.py").write_text(SOURCE)
+    headers = {"Content-Type": "text/x-python"}
+    sent = service.post("/api/code?entry=mine.py", content=SOURCE.encode(), headers=headers).json()["hash"]
+    said = {"problems": [{**SCRIPT, "name": "forest"}]}
+    service.post(f"/api/code/{sent}/description", json=said).raise_for_status()
+    arm = {"name": "a", "problem": {"name": "forest", "depth": {"grid": [1, 2]}}}
+    study = service.post("/api/studies", json={"name": "own", "code": sent, "seeds": [0], "arms": [arm]}).json()["id"]
+    trial = service.get(f"/api/studies/{study}/trials").json()["trials"][0]["id"]
+    told(
+        service,
+        study,
+        {"uid": "go", "kind": "study_started", "job": study},
+        {"uid": f"{trial}:1", "kind": "report", "trial": trial, "metrics": {"epoch": 1, "acc": 0.5, "leaves": 1.0}},
+        {"uid": f"{trial}:end", "kind": "trial_finished", "trial": trial},
+    )
+    service.post(f"/api/studies/{study}/pause").raise_for_status()
+    return str(study)
+
+
 def begun(service: Running) -> tuple[str, str]:
     """A study under way: one epoch, and a file."""
     study = str(service.post("/api/studies", json=SPEC).json()["id"])
@@ -75,16 +123,19 @@ def test_a_backup_of_a_running_service_is_restored_and_moved_and_the_study_goes_
     with short_home() as folder, postgres.database() as url:
         home = folder / ".paretoscope"
         home.mkdir()
-        with service_alone(home) as service:
+        with service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as service:
             study, trial = begun(service)
+            first, second = (paused_of_own_code(service, folder) for _ in range(2))
             follow(BLOCKS[0], folder)
             late = {"uid": "late", "kind": "trial_failed", "trial": trial, "reason": "after the backup"}
             told(service, study, late)
         follow(BLOCKS[1], folder)
         goes_on(folder / "restored", study, trial, 2)
+        trains_on(folder / "restored", first)
         written = re.sub(r"(?<=DATABASE_URL=)\S+", f"'{url}'", BLOCKS[2])
         follow(written, folder, PARETOSCOPE_HOME=str(folder / "restored"))
         goes_on(folder / "restored", study, trial, 3, url)
+        trains_on(folder / "restored", second, url)
         assert (folder / "restored" / "paretoscope.db.migrated").is_file()
         follow(BLOCKS[0], folder, PARETOSCOPE_HOME=str(folder / "restored"), PARETOSCOPE_DATABASE_URL=url)
         again = {"PARETOSCOPE_HOME": str(folder / "third")}
@@ -133,3 +184,19 @@ def test_what_cannot_be_done_is_a_sentence_and_harms_nothing(home: Path, tmp_pat
         ended, words = run(*arguments, **variables)
         assert ended == code and said in " ".join(str(words).split()), (arguments, words)
     assert (home / "paretoscope.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("most", [1, 20, 200])  # of a file, in blocks of half a kilobyte
+def test_a_disk_that_has_no_room_for_a_backup_is_a_sentence_and_leaves_nothing(
+    home: Path, tmp_path: Path, most: int
+) -> None:
+    (home / "artifacts" / "s1").mkdir(parents=True)
+    (home / "artifacts" / "s1" / "weights").write_bytes(b"x" * 200_000)
+    place = tmp_path / "kept" / "b.tar"
+    place.parent.mkdir()
+    command = f"ulimit -f {most}; exec {BIN}/paretoscope backup {place} --home {home}"
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "cannot be" in done.stderr, done.stderr
+    assert list(place.parent.iterdir()) == []

@@ -47,14 +47,22 @@ class Tune:
         return lambda result: self._recorder.on_trial_result(1, [], trial, result)
 
 
-def trained_here(running: Running, study: Study) -> None:
-    """From its start to its end, which must be a good one."""
-    started = {"events": [{"uid": "started", "kind": "study_started", "job": study.id}]}
+def trained_here(running: Running, study: Study, job: str | None = None) -> None:
+    """From its start to its end, which must be a good one; `job` is another than its first driver's."""
+    assert driven_here(running, study, job=job) == run_study.DONE
+
+
+def driven_here(
+    running: Running, study: Study, tune: type[Tune] = Tune, attempt: int = 1, job: str | None = None
+) -> int:
+    """By a driver, with a Tune of this kind; what its process ends with."""
+    job = job or study.id
+    started = {"events": [{"uid": f"started:{job}:{attempt}", "kind": "study_started", "job": job}]}
     assert running.post(f"/api/studies/{study.id}/reports", json=started).is_success
     threads = torch.get_num_threads()
     with pytest.MonkeyPatch.context() as patch:
-        played = Tune(patch)
-        settings = {"URL": running.url, "JOB": study.id, "DATA": str(running.home / "data")}
+        played = tune(patch)
+        settings = {"URL": running.url, "JOB": job, "DATA": str(running.home / "data")}
         patch.setattr(os, "environ", {**os.environ, **{f"PARETOSCOPE_{key}": text for key, text in settings.items()}})
         patch.setattr(ray, "cluster_resources", lambda: {"CPU": 1.0})
         patch.setattr(ray, "get_gpu_ids", list)
@@ -64,6 +72,6 @@ def trained_here(running: Running, study: Study) -> None:
         patch.setattr(cluster, "connected", nullcontext)
         patch.setattr(run_study, "_on_sigterm", lambda *_: None)
         try:
-            assert run_study.drive(study.id, running.url, running.token) == run_study.DONE
+            return run_study.drive(study.id, running.url, running.token)
         finally:
             torch.set_num_threads(threads)

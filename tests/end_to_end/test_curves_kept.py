@@ -90,5 +90,6 @@ def test_a_cancelled_study_keeps_the_curves_of_what_finished(client: Client, spe
     for trial in trials:
         if not trial["verifies"] and trial["metrics"]:
             assert_curves_are_whole(study, trial)
-    keys = [(point["trial"], point["where"]["beta"]) for point in study.front()["points"]]
+    placed = [point for point in study.front()["points"] if point["where"]]  # some were cut before their first curve
+    keys = [(point["trial"], point["where"]["beta"]) for point in placed]
     assert len(keys) == len(set(keys))

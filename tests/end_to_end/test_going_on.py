@@ -14,7 +14,7 @@ from frontends.client import Client, Study
 from service.contract.study.parsing import check_study
 from tests.end_to_end.test_studies import driver_of, processes_below
 from tests.planned import planned
-from tests.processes import Running, short_home, until, up
+from tests.processes import Running, until
 from workers.training.loop import train
 
 pytestmark = pytest.mark.timeout(300)
@@ -32,16 +32,9 @@ SPEC: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def home() -> Iterator[Running]:
-    """Saves half a second after the last save, at the end of an epoch."""
-    with short_home() as home, up(home, PARETOSCOPE_SAVE_SECONDS="0.5") as running:
-        yield running
-
-
 @pytest.fixture
-def client(home: Running) -> Iterator[Client]:
-    with Client(home.url, home.token) as client:
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url, cluster.token) as client:
         yield client
 
 
@@ -78,13 +71,13 @@ def goes_on_after(study: Study) -> list[int]:
 
 
 def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
-    home: Running, client: Client, undisturbed: dict[str, dict[str, Any]]
+    cluster: Running, client: Client, undisturbed: dict[str, dict[str, Any]]
 ) -> None:
     study = client.submit(SPEC)
     until(lambda: study.read()["progress"] > 0.1, "some reports", 150)
     assert study.pause()["state"] == "paused"
     assert study.read()["pausing"] is True
-    until(lambda: not driver_of(home, study), "the driver leaves", 150)
+    until(lambda: not driver_of(cluster, study), "the driver leaves", 150)
     epoch = saved_after(client, study)
     reported = {trial["id"]: trial["metrics"]["epoch"] for trial in study.trials()}
     assert 0 < epoch < EPOCHS and set(reported.values()) == {epoch}, "nothing will be trained twice"
@@ -94,19 +87,19 @@ def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
     ended_as_if_nothing_had_happened(study, undisturbed)
     assert goes_on_after(study) == [epoch] * 4
     assert saved_after(client, study) == 0, "nobody is left to go on"
-    assert len(list((home.home / "states" / study.id).glob("*"))) == 1, "the end of the training, for more epochs"
+    assert len(list((cluster.home / "states" / study.id).glob("*"))) == 1, "the end of the training, for more epochs"
 
 
 @pytest.mark.parametrize("victim", ["driver", "trial"])
 def test_a_study_whose_process_is_killed_in_the_middle_goes_on_to_the_same_metrics(
-    home: Running, client: Client, undisturbed: dict[str, dict[str, Any]], victim: str
+    cluster: Running, client: Client, undisturbed: dict[str, dict[str, Any]], victim: str
 ) -> None:
     study = client.submit(SPEC)
     epoch = until(lambda: saved_after(client, study), "a first save", 150)
     if victim == "driver":
-        victims = driver_of(home, study)
+        victims = driver_of(cluster, study)
     else:
-        own, titles = ("IDLE", "JobSupervisor", "Agent"), processes_below(home.process.pid)
+        own, titles = ("IDLE", "JobSupervisor", "Agent"), processes_below(cluster.process.pid)
         victims = [
             pid for pid, title in titles.items() if title.startswith("ray::") and not any(word in title for word in own)
         ]

@@ -70,3 +70,28 @@ def test_a_search_whose_driver_is_killed_keeps_what_it_knew(
     after = {trial["id"]: trial["config"] for trial in study.trials(arm="tuned")}
     assert len(after) == 12 and all(config.keys() >= SEARCHED for config in after.values())
     assert before.items() <= after.items()
+
+
+@pytest.fixture
+def filling(spec: dict[str, Any]) -> dict[str, Any]:
+    """A toy whose convex front is filled with two seeds until no gap is above 0.3, with more trials than that takes."""
+    filled = {
+        "name": "filled",
+        "problem": {"name": "toy", "front": "convex"},
+        "weighting": {"name": "fixed", "beta": {"range": {"from": 1e-2, "to": 1e2, "scale": "log"}}},
+        "search": {"name": "fill", "trials": 40, "tolerance": 0.3},
+    }
+    toy = {"name": "filling", "data": {"name": "toy"}, "model": {"name": "mlp", "latent": 4}, "seeds": [0, 1]}
+    return {**toy, "training": {"epochs": 10, "learning_rate": 0.03}, "arms": [filled]}
+
+
+def test_a_front_that_is_filled_before_the_budget_ends_the_study(client: Client, filling: dict[str, Any]) -> None:
+    study = client.submit(filling).wait(timeout=180)
+    answer = study.read()
+    trials = study.trials()
+    counts = answer["counts"]
+    assert answer["state"] == "finished" and answer["progress"] == 1.0
+    assert counts["planned"] == counts["finished"] == len(trials) < 40
+    assert answer["reason"] == f"filled: no gap above 0.3 left after {len(trials)} of 40 trials"
+    places = [trial["config"]["weighting.beta"] for trial in trials]
+    assert sorted(places[::2]) == sorted(places[1::2]) and len(set(places)) == len(places) / 2

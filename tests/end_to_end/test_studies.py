@@ -6,14 +6,14 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from frontends.client import Client, Study
+from frontends.client import Client, ClientError, Study
 from service.contract.metrics import BOTTLENECK_METRICS, COMMON_METRICS
 from service.contract.study.parsing import check_study
 from tests.processes import Running, until
@@ -29,6 +29,11 @@ def client(cluster: Running) -> Iterator[Client]:
 
 def long(spec: dict[str, Any], epochs: int = 5000) -> dict[str, Any]:
     return {**spec, "name": "long", "training": {**spec["training"], "epochs": epochs}}
+
+
+def beside(spec: dict[str, Any]) -> dict[str, Any]:
+    """One process at a time: another study trains on the other processor."""
+    return {**spec, "resources": {"concurrency": 1}}
 
 
 def listen(cluster: Running, study: Study, into: list[dict[str, Any]]) -> threading.Thread:
@@ -117,40 +122,55 @@ def test_a_study_runs_and_every_watcher_sees_every_event_once(
     assert study.front()["hypervolume"] > 0
 
 
-def test_two_studies_run_together_and_a_third_waits(client: Client, spec: dict[str, Any]) -> None:
-    submitted = [client.submit(long(spec, epochs=20)) for _ in range(3)]
-    ended = [study.wait(timeout=180).read() for study in submitted]
-    assert [study["counts"]["finished"] for study in ended] == [6, 6, 6]
-    # By the log, which misses nothing: two together, and the third not before one of them had ended.
-    assert max(study["started_at"] for study in ended[:2]) < min(study["ended_at"] for study in ended[:2])
-    assert ended[2]["started_at"] >= min(study["ended_at"] for study in ended[:2])
-
-
-def test_cancelling_ends_every_process_and_keeps_the_results(
+def test_two_studies_run_together_others_wait_and_cancelling_ends_every_process(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
-    study = client.submit(long(spec))
-    until(lambda: study.read()["progress"] > 0, "the first report")
-    assert driver_of(cluster, study) and training_processes(cluster)
-    assert study.cancel()["state"] == "cancelled"
-    until(lambda: not driver_of(cluster, study) and not training_processes(cluster), "its processes are gone", 20)
-    state = study.read()
-    assert state["state"] == "cancelled" and state["counts"]["stopped"] > 0
-    assert any(trial["metrics"] for trial in study.trials())
-    assert list(study.events())[-1]["kind"] == "study_cancelled"
-
-
-def test_a_queued_study_is_cancelled_without_ever_running(client: Client, spec: dict[str, Any]) -> None:
-    busy = [client.submit(long(spec)) for _ in range(2)]
-    queued = client.submit(spec)
-    until(lambda: all(study.read()["state"] == "running" for study in busy), "two run")
-    assert queued.cancel()["state"] == "cancelled"
-    assert [event["kind"] for event in queued.events()] == ["study_queued", "study_cancelled"]
+    """One after the other they would each wait for Ray: what is cancelled makes room for what waits."""
+    busy = [client.submit(beside(long(spec))) for _ in range(2)]
+    third, never = client.submit(spec), client.submit(spec)
+    until(lambda: all(study.read()["progress"] > 0 for study in busy), "two train", 120)
+    assert [study.read()["state"] for study in (third, never)] == ["queued", "queued"]
+    assert never.cancel()["state"] == "cancelled"
+    assert [event["kind"] for event in never.events()] == ["study_queued", "study_cancelled"]
+    assert all(driver_of(cluster, study) for study in busy) and training_processes(cluster)
     for study in busy:
-        study.cancel()
+        assert study.cancel()["state"] == "cancelled"
+    until(lambda: not any(driver_of(cluster, study) for study in busy), "their drivers are gone", 20)
+    third.wait(timeout=180)
+    until(lambda: not driver_of(cluster, third) and not training_processes(cluster), "nobody trains any more", 20)
+    ended = [study.read() for study in busy]
+    for study, state in zip(busy, ended, strict=True):
+        assert state["state"] == "cancelled" and state["counts"]["stopped"] > 0
+        assert any(trial["metrics"] for trial in study.trials()), "its results stay"
+        assert list(study.events())[-1]["kind"] == "study_cancelled"
+    # By the log, which misses nothing: two together, and the third not before one of them had ended.
+    assert max(study["started_at"] for study in ended) < min(study["ended_at"] for study in ended)
+    assert third.read()["started_at"] >= min(study["ended_at"] for study in ended)
+    assert third.read()["counts"]["finished"] == 6
 
 
-def test_a_diverging_trial_fails_by_itself_with_a_reason(client: Client, spec: dict[str, Any]) -> None:
+@pytest.fixture(scope="module")
+def limited(cluster: Running) -> Iterator[Callable[[dict[str, Any]], Study]]:
+    """A study that ends by its time limit, once: others train meanwhile."""
+    with Client(cluster.url, cluster.token) as client:
+        yield cache_of_one(lambda spec: client.submit({**beside(long(spec)), "limits": {"seconds": 30}}))
+
+
+def cache_of_one(make: Callable[[dict[str, Any]], Study]) -> Callable[[dict[str, Any]], Study]:
+    made: list[Study] = []
+
+    def get(spec: dict[str, Any]) -> Study:
+        if not made:
+            made.append(make(spec))
+        return made[0]
+
+    return get
+
+
+def test_a_diverging_trial_fails_by_itself_with_a_reason(
+    client: Client, spec: dict[str, Any], limited: Callable[[dict[str, Any]], Study]
+) -> None:
+    limited(spec)
     arms = [
         {
             "name": "a",
@@ -158,51 +178,59 @@ def test_a_diverging_trial_fails_by_itself_with_a_reason(client: Client, spec: d
             "training": {"optimizer": "sgd", "learning_rate": {"grid": [0.01, 1e9]}},
         }
     ]
-    study = client.submit({**spec, "arms": arms}).wait(timeout=120)
+    study = client.submit({**beside(spec), "arms": arms}).wait(timeout=120)
     states = {(t["config"]["training.learning_rate"], t["state"]) for t in study.trials()}
     assert states == {(0.01, "finished"), (1e9, "failed")}
     assert ["non-finite" in trial["reason"] for trial in study.trials(state="failed")] == [True, True]
     assert study.read()["counts"]["failed"] == 2
 
 
-def test_a_killed_driver_is_started_again_and_nothing_is_lost(
+def test_a_time_limit_ends_the_study_and_says_so(
+    spec: dict[str, Any], limited: Callable[[dict[str, Any]], Study]
+) -> None:
+    state = limited(spec).wait(timeout=120).read()
+    assert state["state"] == "finished" and "time limit of 30 s" in state["reason"]
+    assert state["counts"]["finished"] == 0 < state["counts"]["stopped"] and state["progress"] < 1
+
+
+def test_a_killed_driver_is_started_again_and_a_killed_service_comes_back_and_nothing_is_lost(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
-    study = client.submit(long(spec, epochs=200))
-    until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
+    """Of two studies that run together one loses its driver; both go on under the service that comes back."""
+    epochs = 150
+    left_alone, study = (client.submit(beside(long(spec, epochs=epochs))) for _ in range(2))
+    until(lambda: all(each.read()["progress"] > 0.02 for each in (left_alone, study)), "some reports", 180)
     for pid in driver_of(cluster, study):
         os.kill(pid, signal.SIGKILL)
-    until(lambda: str(study.read()["interrupted"]).startswith("started again: its driver ended"), "it says so", 120)
-    assert study.read()["state"] == "running"
-    study.wait(timeout=180)
-    assert study.read()["interrupted"] is None
-    events = list(study.events())
-    assert [event["kind"] for event in events].count("study_started") == 2
-    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-    trials = study.trials()
-    assert len(trials) == 6
-    for trial in trials:
-        assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 201))
-
-
-def test_a_killed_service_comes_back_and_the_study_goes_on(
-    cluster: Running, client: Client, spec: dict[str, Any]
-) -> None:
-    study = client.submit(long(spec, epochs=200))
-    until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
     killed = service_pid(cluster)
     os.kill(killed, signal.SIGKILL)
-    study.wait(timeout=180)
+    until(lambda: answered(study, "interrupted", "started again: its driver ended"), "it says so", 120)
+    for each in (left_alone, study):
+        each.wait(timeout=180)
+        assert each.read()["interrupted"] is None
     assert service_pid(cluster) != killed
-    events = list(study.events())
-    assert [event["kind"] for event in events].count("study_started") == 1
-    assert len([e for e in events if e["kind"] == "report"]) == 6 * 200
+    for each, starts in ((left_alone, 1), (study, 2)):
+        events = list(each.events())
+        assert [event["kind"] for event in events].count("study_started") == starts
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        trials = each.trials()
+        assert len(trials) == 6
+        for trial in trials:
+            assert [r["epoch"] for r in each.trial(trial["id"])["reports"]] == list(range(1, epochs + 1))
+
+
+def answered(study: Study, field: str, words: str) -> bool:
+    """What it says of itself; nothing while the service is away."""
+    try:
+        return str(study.read()[field]).startswith(words)
+    except ClientError:
+        return False
 
 
 def test_a_ray_that_dies_is_brought_back_and_the_study_goes_on(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
-    study = client.submit(long(spec, epochs=200))
+    study = client.submit(long(spec, epochs=120))
     until(lambda: study.read()["progress"] > 0.05, "some reports", 180)
     kept, begun = service_pid(cluster), study.read()["counts"]
     [control] = [pid for pid, title in processes_below(cluster.process.pid).items() if "gcs_server " in title[:200]]
@@ -214,11 +242,22 @@ def test_a_ray_that_dies_is_brought_back_and_the_study_goes_on(
     assert service_pid(cluster) == kept, "the service was there all the time"
     assert study.read()["counts"]["finished"] == begun["planned"] == 6
     for trial in study.trials():
-        assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 201))
+        assert [r["epoch"] for r in study.trial(trial["id"])["reports"]] == list(range(1, 121))
 
 
-def test_a_time_limit_ends_the_study_and_says_so(client: Client, spec: dict[str, Any]) -> None:
-    study = client.submit({**long(spec), "limits": {"seconds": 20}}).wait(timeout=120)
+def test_an_arm_that_has_spent_its_training_seconds_stops_and_the_other_trains_on(
+    client: Client, spec: dict[str, Any]
+) -> None:
+    """On real Ray: a cohort that is stopped leaves its process, and the next arm finishes in it."""
+    slow = {**spec["arms"][0], "name": "slow", "training": {"epochs": 10_000}}
+    arms = [slow, {**spec["arms"][0], "name": "quick"}]
+    whole = {**spec, "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
+    study = client.submit(whole).wait(timeout=180)
     state = study.read()
-    assert state["state"] == "finished" and "time limit of 20 s" in state["reason"]
-    assert state["counts"]["finished"] == 0 < state["counts"]["stopped"] and state["progress"] < 1
+    assert state["state"] == "finished" and state["progress"] == 1
+    assert "slow: its 4 s of training are spent" in state["reason"], state["reason"]
+    by_arm = {arm["name"]: arm["counts"] for arm in state["arms"]}
+    assert by_arm["slow"]["finished"] == 0 < by_arm["slow"]["stopped"] == by_arm["slow"]["planned"]
+    assert by_arm["quick"]["finished"] == by_arm["quick"]["planned"]
+    comparison = study.comparison()
+    assert comparison["budget_seconds"] == 4 and "Each arm had 4.0 s of training: slow spent" in comparison["verdict"]

@@ -20,7 +20,7 @@ from frontends.client import Client
 from tests.end_to_end.test_studies import processes_below
 from tests.faults.paced import Pace
 from tests.postgres import Server
-from tests.processes import BIN, UNHURRIED, environment, free_port, until
+from tests.processes import BIN, PLAIN, UNHURRIED, environment, free_port, until
 
 PARTS = ("service", "driver", "worker", "raylet", "gcs", "up", "PostgreSQL")
 OWN = ("IDLE", "JobSupervisor", "Agent")  # processes of Ray that train nothing
@@ -66,7 +66,7 @@ class Stack:
     def _is_ready(self) -> bool:
         self.tend()
         try:
-            return httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200
+            return httpx.get(f"{self.url}/readyz", timeout=5, **PLAIN).status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -86,7 +86,7 @@ class Stack:
         """None while there is no answer."""
         headers = {"Authorization": f"Bearer {self.token}"}
         try:
-            answer = httpx.get(self.url + path, headers=headers, timeout=5, trust_env=False)
+            answer = httpx.get(self.url + path, headers=headers, timeout=5, **PLAIN)
             return dict(answer.json()) if answer.is_success else None
         except (httpx.HTTPError, OSError):
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.faults.disk import small_disk
@@ -13,11 +15,11 @@ from tests.faults.paced import Pace
 from tests.faults.stack import PARTS, running
 from tests.faults.undisturbed import undisturbed
 
-SAVE_SECONDS, EPOCHS = 1.0, 25
+SAVE_SECONDS, EPOCHS = 1.0, 20
 SPEC = study(EPOCHS, grid=[0.01], searched=4, fraction=0.3)
 FAULTS = [
     [Fault("kill", "worker", at=0.1), Fault("kill", "service", at=0.1)],
-    [Fault("fill", "the disk", 3, at=0.3)],  # and a driver and the service die meanwhile
+    [Fault("fill", "the disk", 2, at=0.3)],  # and a driver and the service die meanwhile
     [Fault("stop", "worker", 2, at=0.45)],
     [Fault("kill", "up", at=0.55)],
 ]
@@ -25,7 +27,8 @@ FAULTS = [
 
 @pytest.mark.timeout(900)
 def test_a_disturbed_study_ends_as_if_nothing_had_happened() -> None:
-    with small_disk() as disk:
+    with ThreadPoolExecutor(1) as meanwhile, small_disk() as disk:
+        alone = meanwhile.submit(undisturbed, SPEC)  # while the other waits for processes to come back
         faults = FAULTS if disk.mounted else [FAULTS[0], [Fault("kill", "driver", at=0.3)], *FAULTS[2:]]
         pace = Pace(disk.folder / "fault-under-way")
         with running(disk.folder / "home", SAVE_SECONDS, pace=pace) as stack, stack.client() as client:
@@ -34,7 +37,7 @@ def test_a_disturbed_study_ends_as_if_nothing_had_happened() -> None:
             handle.wait(timeout=600)
             told = Told.of(handle)
         assert stack.ends == [-9], "`up` ended when it was killed, and only then"
-        rows = list(held(told, undisturbed(SPEC), EPOCHS, SAVE_SECONDS))
+        rows = list(held(told, alone.result(), EPOCHS, SAVE_SECONDS))
         assert [row for row in rows if not row.holds] == []
         assert list(leftovers(stack.home, stack.drivers)) == []
 

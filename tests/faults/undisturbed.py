@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from service.contract.study.expansion import PlannedTrial, expand
-from service.contract.study.outcomes import objective_values
 from service.contract.study.parsing import check_study
 from service.contract.wire.events import Metrics
 from tests.faults.holding import Told
+from workers.planning.past import reached_by
 from workers.planning.plan import Plan
 from workers.planning.supply import Supply, searches_of
 from workers.sending.files import keep
@@ -54,7 +54,7 @@ def undisturbed(spec: Mapping[str, Any]) -> Told:
                 events.append({"kind": "report", "trial": trial, "metrics": _finite(metrics), "points": points})
         for member in cohort:
             known[member.id] = {"id": member.id, "arm": member.arm, "config": member.config}
-            supply.tell(member.id, objective_values(last[member.id], study.choosing))
+            supply.tell(member.id, *reached_by(study, last[member.id]))
     torch.set_num_threads(threads)
     return Told({}, events, known, kept.weights)
 

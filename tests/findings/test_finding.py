@@ -7,7 +7,7 @@ import pytest
 from findings.finding import Finding, rounded, written
 from findings.replay import view_of
 from service.analysis.compared import compared
-from service.contract.wire.events import TrialState
+from service.contract.wire.events import Event, TrialState
 from tests.findings.played import finding, view
 from tests.service.studies import ALL_BETAS, MANUAL, bottleneck_of, curve, event, play, play_curves, tell
 from tests.service.studies import view_of as begun
@@ -66,6 +66,23 @@ def test_a_trial_that_was_stopped_or_failed_stays_so() -> None:
     states = [trial.state for trial in again.trials.values()]
     assert states == [TrialState.FINISHED] * 3 + [TrialState.FAILED]
     assert list(again.trials.values())[-1].reason == "a reason"
+
+
+def test_a_trial_that_was_stopped_at_a_rung_stays_off_the_front() -> None:
+    played = bottleneck_of(MANUAL, seeds=[0, 1, 2], stopping={"name": "halving"})
+    tell(played, event("study_started"))
+    for i, trial in enumerate(played.trials):
+        play(played, trial, [{"i_xz_bits": 2.0 + i, "i_zy_bits": 1.0 + i / 4, "seconds": 1.0}], end="")
+        stopped = i >= 6
+        tell(played, event("trial_stopped", trial=trial, epoch=5, reason="why") if stopped else _finished(trial))
+    tell(played, event("study_finished"))
+    again = view_of(Finding.model_validate_json(written(finding(played))))
+    assert [trial.stopped_after for trial in again.trials.values()] == [None] * 6 + [5] * 3
+    assert compared(again) == compared(played) and again.ended == played.ended
+
+
+def _finished(trial: str) -> Event:
+    return event("trial_finished", trial=trial)
 
 
 def test_trials_that_the_spec_does_not_plan_are_refused() -> None:

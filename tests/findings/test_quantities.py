@@ -10,6 +10,7 @@ from findings.quantities import QUANTITIES, quantity_named
 from findings.replay import view_of
 from findings.tables import table
 from service.analysis.compared import compared
+from service.contract.wording.numbers import p_value
 from tests.findings.played import finding, view
 from tests.service.studies import bottleneck_of, event, play, tell
 
@@ -87,6 +88,8 @@ def test_places_are_those_of_the_comparison() -> None:
     assert said("matched(i_zy_bits; MIB; step)").startswith("−")
     assert said("amounts to(MIB)").startswith("β ≈ 0.0")
     assert said("verdict") == compared(view_of(FIVE)).verdict
+    (pair,) = compared(view_of(FIVE)).pairs
+    assert said("hypervolume p(MIB)") == p_value(pair.p_adjusted) and said("hypervolume p(manual β)") == "baseline"
 
 
 @pytest.mark.parametrize(("of", "few"), [(THREE, "3 seeds"), (TWO, "two seeds"), (ONE, "one seed")])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.cohort_state import key_of
+from service.store.code import hash_of
+from tests.service.elsewhere import far_study
+from tests.service.own_code import SCRIPT
 from tests.service.routes.test_cohorts import content as saved_state
 
 SPEC: dict[str, Any] = {
@@ -20,6 +24,9 @@ TRIALS = [trial.id for trial in expand(check_study(SPEC))]
 MEMBERS: dict[str, Any] = {trial: {} for trial in TRIALS}
 KEY = key_of(MEMBERS)
 STATE = saved_state(MEMBERS)
+SOURCE = b"# nobody imports this\n"
+CODE = hash_of({"code.py": SOURCE}, "code.py")
+FAR: dict[str, Any] = {**far_study(), "code": CODE}  # refused until somebody has sent and described it
 JSON, BINARY = "application/json", "application/octet-stream"
 
 
@@ -53,16 +60,41 @@ def extension(chance: random.Random) -> dict[str, Any]:
     return chance.choice(wishes)
 
 
+def study(chance: random.Random) -> dict[str, Any]:
+    return {**chance.choice([SPEC, SPEC, FAR]), "name": f"study {chance.randrange(1000)}"}
+
+
+def code(chance: random.Random) -> bytes:
+    return chance.choice([SOURCE, b"PK\x03\x04 no archive", b"#" * chance.randrange(1, 9)])
+
+
+def ask(chance: random.Random) -> dict[str, Any]:
+    return chance.choice([{}, {"arm": "far"}, {"arm": "nobody's"}, {"lease_seconds": 1}])
+
+
+def description(chance: random.Random) -> dict[str, Any]:
+    return chance.choice([{"problems": [SCRIPT]}, {"refusal": {"message": "no"}}])
+
+
+def token(chance: random.Random) -> dict[str, Any]:
+    return {"name": "made", "scopes": [chance.choice(["read", "write", "code", "ingest"])]}
+
+
+MADE: dict[str, Callable[[random.Random], Any]] = {
+    "POST /api/studies": study,
+    "POST /api/studies/{study_id}/reports": reports,
+    "POST /api/studies/{study_id}/extend": extension,
+    "POST /api/studies/{study_id}/ask": ask,
+    "PUT /api/studies/{study_id}/cohorts/{key}/state": lambda chance: STATE,
+    "POST /api/code": code,
+    "POST /api/code/{code_hash}/description": description,
+    "POST /api/tokens": token,
+}
+
+
 def likely(label: str, chance: random.Random) -> tuple[Any, str] | None:
     """A body and its type for this call, or none where the schema's own will do."""
-    if label == "POST /api/studies":
-        return {**SPEC, "name": f"study {chance.randrange(1000)}"}, JSON
-    if label.endswith("/reports"):
-        return reports(chance), JSON
-    if label.endswith("/extend"):
-        return extension(chance), JSON
-    if label.startswith("PUT") and label.endswith("/state"):
-        return STATE, BINARY
-    if label == "POST /api/tokens":
-        return {"name": "made", "scopes": [chance.choice(["read", "write", "ingest"])]}, JSON
-    return None
+    if label not in MADE:
+        return None
+    made = MADE[label](chance)
+    return made, BINARY if isinstance(made, bytes) else JSON

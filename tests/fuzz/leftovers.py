@@ -20,10 +20,16 @@ def leftovers(service: Running, told: Told, before: set[str]) -> list[str]:
         tokens = {token["id"] for token in service.get("/api/tokens").json()["tokens"]}
         wrong += [f"token {token} is there" for token in tokens - told.tokens]
         wrong += [f"token {token} is not there" for token in told.tokens - tokens]
+        kept = {code["hash"] for code in service.get("/api/code").json()["code"]}
+        wrong += [f"code {code} is there" for code in kept - told.code]
+        wrong += [f"code {code} is not there" for code in told.code - kept]
     for path in service.home.rglob("*"):
         parts = path.relative_to(service.home).parts
         if parts[0] in OF_STUDIES:
             if (len(parts) > 1 and parts[1] not in studies) or ".draft-" in path.name:
+                wrong.append(f"{'/'.join(parts)} is left")
+        elif parts[0] == "code":
+            if (len(parts) > 1 and parts[1] not in told.code) or ".draft-" in path.name:
                 wrong.append(f"{'/'.join(parts)} is left")
         elif path.is_file() and not path.name.startswith(KEPT):
             wrong.append(f"{'/'.join(parts)} was written")
@@ -43,3 +49,6 @@ def clear(service: Running, told: Told) -> None:
         service.post(f"/api/studies/{study}/cancel")
         service.delete(f"/api/studies/{study}").raise_for_status()
         told.deleted.add(study)
+    for code in sorted(told.code):
+        service.delete(f"/api/code/{code}").raise_for_status()
+        told.code.discard(code)

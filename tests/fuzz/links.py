@@ -37,6 +37,12 @@ def linked(document: dict[str, Any], cohort: str) -> dict[str, Any]:
     for operation, path in of_a_study:
         if "{trial_id}" in path:
             trials[operation] = _link(operation, path, "$request.path.study_id", cohort)
+    sent = _answers(document, "/api/code", "post")
+    for path, verbs in document["paths"].items():
+        for verb in VERBS:
+            if verb in verbs and "{code_hash}" in path:
+                own = verbs[verb]["operationId"]
+                sent[own] = {"operationId": own, "parameters": {"code_hash": "$response.body#/hash"}}
     return document
 
 

@@ -12,7 +12,7 @@ from tests.golden.logs import play_all
 from tests.processes import Running
 
 WARM = 60  # requests before the first reading
-RIGHTS = ["read", "write", "ingest"]  # of who sends what is hostile: more than a stranger has, and not all
+RIGHTS = ["read", "write", "code", "ingest"]  # of who sends what is hostile: more than a stranger has, and not all
 
 
 class Run:

@@ -37,6 +37,7 @@ class Told:
         self.made: set[str] = set()
         self.deleted: set[str] = set()
         self.tokens: set[str] = set()
+        self.code: set[str] = set()
 
     @property
     def cases(self) -> int:
@@ -47,11 +48,15 @@ class Told:
         study = place.get("study_id")
         if study in self.deleted and response.status_code < 300:
             self.complaints.append(f"{label} of a study that was deleted answered {response.status_code}")
-        if response.status_code == 201:
+        if response.status_code == 201 and label == "POST /api/code":
+            self.code.add(response.json()["hash"])
+        elif response.status_code == 201:
             made = self.made if label == "POST /api/studies" else self.tokens
             made.add(response.json()["id"])
         elif response.status_code == 204 and label == "DELETE /api/studies/{study_id}":
             self.deleted.add(str(study))
+        elif response.status_code == 204 and label == "DELETE /api/code/{code_hash}":
+            self.code.discard(str(place["code_hash"]))
         elif response.status_code == 204 and label == "DELETE /api/tokens/{token_id}":
             self.tokens.discard(str(place["token_id"]))
 

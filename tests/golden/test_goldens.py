@@ -25,6 +25,7 @@ TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)")
 TRIAL = "/api/studies/{study_id}/trials/{trial_id}"
 # What other tests look at, and why no golden can.
 NOT_KEPT = {
+    "/api/code": "routes/test_code.py",
     "/api/code/{code_hash}": "routes/test_code.py",
     "/api/code/{code_hash}/content": "a zip: routes/test_code.py",
     "/api/studies/{study_id}/code": "a zip: routes/test_code.py",
@@ -81,6 +82,7 @@ def paths_of(live: Live, log: str) -> Iterator[str]:
     yield f"{study}/trials?state=finished&where=epoch>=3,seed=0&limit=2"
     yield f"{study}/trials/{trial}"
     yield f"{study}/curves"
+    yield f"{study}/pick"
     yield f"{study}/state"
     yield f"{study}/cohorts"
     yield f"{study}/front"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ class Submitted(NamedTuple):
     job: str
     entrypoint: str
     env: dict[str, str]
-    packages: list[str]
 
 
 class Cluster:
@@ -62,18 +61,12 @@ class Cluster:
         self.meanwhile()
         return self.jobs.get(submission_id)
 
-    def submit(
-        self,
-        submission_id: str,
-        entrypoint: str,
-        env: Mapping[str, str] | None = None,
-        packages: Sequence[str] = (),
-    ) -> None:
+    def submit(self, submission_id: str, entrypoint: str, env: Mapping[str, str] | None = None) -> None:
         self._ask()
         if submission_id in self.jobs:
             raise Conflict(f"there is a job {submission_id}")
         self.jobs[submission_id] = JobStatus("RUNNING", None)
-        self.submitted.append(Submitted(submission_id, entrypoint, dict(env or {}), list(packages)))
+        self.submitted.append(Submitted(submission_id, entrypoint, dict(env or {})))
 
     def stop(self, submission_id: str) -> bool:
         self._ask()

@@ -15,6 +15,11 @@ FIXED = {"name": "fixed", "weights": {"right": {"grid": [0.5, 2.0]}}}
 MANUAL = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1, 1.0]}}}
 MIB = {"name": "MIB", "weighting": {"name": "mib"}}
 ALL_BETAS = {"name": "all β", "weighting": {"name": "conditional", "points": 3}}
+FILLED = {
+    "name": "filled",
+    "weighting": {"name": "fixed", "beta": {"range": {"from": 0.01, "to": 1.0, "scale": "log"}}},
+    "search": {"name": "fill", "trials": 12, "tolerance": 0.3},
+}
 Reported = Mapping[str, float | None]
 NOW = "2026-01-01T00:00:00+00:00"
 

@@ -15,6 +15,7 @@ from service.launching.ray_jobs import RayJobs
 from service.routes.dependencies import Parts
 from service.settings import Settings
 from service.store.sql import SqlStore
+from service.views.summaries import Summaries
 from tests.service.bench import SPEC, Bench
 
 
@@ -68,6 +69,36 @@ def test_the_newest_studies_are_folded_when_it_begins(tmp_path: Path) -> None:
             return sorted(app.state.parts.views._entries)
 
     assert asyncio.run(live()) == studies, "and what a list shows of the others"
+
+
+def test_what_a_list_shows_first_is_ready_when_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing was kept: the first page need not wait for many folds. But a start waits only so long."""
+    bench = Bench(tmp_path)
+    studies = [bench.submit() for _ in range(WARM_STUDIES + 3)]
+    bench.close()
+
+    def begun() -> list[str]:
+        app = create_app(Settings(home=tmp_path))
+
+        async def live() -> list[str]:
+            async with app.router.lifespan_context(app):
+                made = list(app.state.parts.summaries._made)
+                held.set()
+                return made
+
+        return asyncio.run(live())
+
+    held, of = threading.Event(), Summaries.of
+    assert sorted(begun()) == sorted(studies)
+    held.clear()
+    monkeypatch.setattr("service.app.LISTED_SECONDS", 0.05)
+
+    def slow(summaries: Any, study_ids: Any) -> Any:
+        held.wait(10)
+        return of(summaries, study_ids)
+
+    monkeypatch.setattr(Summaries, "of", slow)
+    assert begun() == []
 
 
 def test_the_app_asks_the_ray_of_its_settings_with_its_token(tmp_path: Path) -> None:

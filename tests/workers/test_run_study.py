@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -480,3 +481,9 @@ def test_the_job_is_rays_own_unless_it_is_given(monkeypatch: pytest.MonkeyPatch)
     assert job_id("s1") == "s1-2"
     monkeypatch.delenv("RAY_JOB_CONFIG_JSON_ENV_VAR")
     assert job_id("s1") == "s1"
+
+
+def test_a_study_none_of_whose_trials_was_needed_has_not_failed() -> None:
+    work = Work(check_study(SPEC), [], {}, None, Counter(), [], {}, {}, frozenset())
+    assert run_study._all_failed(work, {}, Outcome("spent", spared=("t1",))) is None
+    assert run_study._all_failed(work, {"t1": "why"}, Outcome()) == "every trial failed (1 trial); the first: why"

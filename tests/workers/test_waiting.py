@@ -13,12 +13,14 @@ from service.contract.study.parsing import check_study
 from tests.service.elsewhere import GRID, SEARCH, far_study
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers import run_study, waiting
+from workers.planning.ending import Ended
 from workers.planning.work import Outcome, Work, out_of_time, together
 from workers.run_study import DONE, FAILED, drive
 from workers.sending.reporter import Reporter
 
 HERE: dict[str, Any] = {"name": "here", "problem": {"name": "forest", "depth": {"grid": [3, 4]}}}
 TUNED = {**SEARCH, "search": {"name": "optuna", "trials": 6, "batch": 2}}
+FILLED = {**SEARCH, "search": {"name": "fill", "trials": 8, "tolerance": 0.6}}
 
 
 class Far:
@@ -126,6 +128,41 @@ def test_a_driver_that_is_started_again_suggests_the_same_and_waits_for_the_rest
     assert len({event["uid"] for event in halves.of_kind("trial_suggested")}) == 6
 
 
+def test_a_front_that_is_filled_elsewhere_ends_the_study_and_spares_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Far(FILLED, GRID)
+    assert driven(far, monkeypatch) == DONE
+    trained = [trial for trial in far.trials.values() if trial["state"] == "finished"]
+    (end,) = far.of_kind("study_finished")
+    suggested = [event["trial"] for event in far.of_kind("trial_suggested")]
+    assert len(trained) == len(suggested) + 3 and 3 <= len(suggested) < 8
+    assert end["reason"] == f"{FILLED['name']}: no gap above 0.6 left after {len(suggested)} of 8 trials"
+    assert sorted([*end["spared"], *(trial["id"] for trial in trained)]) == sorted(far.trials)
+
+
+def test_a_driver_that_is_started_again_fills_the_same_front(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, halves = Far(FILLED), Far(FILLED, trains=2, then="paused")
+    assert driven(whole, monkeypatch) == driven(halves, monkeypatch) == DONE
+    halves.state, halves.left, halves.then = "running", 100, "running"
+    assert driven(halves, monkeypatch) == DONE
+    one, two = ([each["config"].get("problem.depth") for each in far.trials.values()] for far in (whole, halves))
+    (first,), (second,) = (far.of_kind("study_finished") for far in (whole, halves))
+    assert one == two and first["spared"] == second["spared"] != []
+
+
+def test_a_search_that_ends_early_with_failures_alone_fails_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Far(FILLED, ends="failed")
+    assert driven(far, monkeypatch) == FAILED
+    assert "every trial failed" in far.of_kind("study_failed")[0]["reason"]
+
+
+def test_what_was_spared_here_and_elsewhere_is_told_together() -> None:
+    study = check_study(far_study(GRID))
+    both = together(study, Outcome("a", spared=("t1",)), Outcome("b", spared=("t2",)))
+    assert both == Outcome("a; b", spared=("t1", "t2"))
+    late = together(study, out_of_time(study, 1, Ended(("t1",))), Outcome("b", spared=()))
+    assert late.spared == ("t1",) and late.reason and "1 of 2 trials not trained" in late.reason
+
+
 def test_a_pause_is_heard_and_the_study_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     far = Far(GRID)
     far.state = "paused"
@@ -189,3 +226,13 @@ def test_two_places_are_paused_together_and_late_together() -> None:
     assert together(study, Outcome(), Outcome()) == Outcome()
     both = together(study, out_of_time(study, 2), out_of_time(study, 3))
     assert both.reason == "time limit of 9 s reached, 5 of 5 trials not trained"
+
+
+def test_a_search_elsewhere_that_has_enough_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Far({**TUNED, "search": {"name": "optuna", "trials": 40, "batch": 2}})
+    far.spec |= {"limits": {"gain": 0.3, "patience": 1}}
+    assert driven(far, monkeypatch) == DONE
+    ended = far.of_kind("study_finished")[0]
+    assert ended["reason"].startswith(f"{TUNED['name']}: stopped after ")
+    assert len(ended["spared"]) + len(far.of_kind("trial_suggested")) == 40
+    assert len(far.of_kind("trial_suggested")) < 40

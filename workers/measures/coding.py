@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
 
-from workers.models import Model
 from workers.models.components.code import Code
 
 Columns = dict[str, list[float]]  # metrics, a value per member
+
+
+class Coder(Protocol):
+    """What makes codes of inputs and reads them: a model, or the methods of a user's problem."""
+
+    def encode(self, x: Tensor) -> tuple[Tensor, ...]: ...  # [K, B, features] -> what `Coding.code` takes
+
+    def decode(self, z: Tensor) -> Tensor: ...  # [K, B, latent] -> [K, B, outputs]
 
 
 class Coding(Protocol):
@@ -25,6 +32,6 @@ class Coding(Protocol):
         """Nats that the code carries about each input, an upper bound by the KL to N(0, I): [K, B]."""
         ...
 
-    def logits(self, model: Model, s: tuple[Tensor, ...], noise: Tensor) -> Tensor:
+    def logits(self, model: Any, s: tuple[Tensor, ...], noise: Tensor) -> Tensor:
         """The decoder's outputs (logits, for classes) from one sample of the code: [K, B, outputs]."""
         ...

@@ -11,9 +11,8 @@ from torch import Tensor
 from workers.data.random_streams import Seeds
 from workers.data.split import Part
 from workers.measures import labels
-from workers.measures.coding import Coding
+from workers.measures.coding import Coder, Coding
 from workers.measures.marginal import Marginal
-from workers.models import Model
 from workers.models.components.code import Code
 
 ROWS = 256  # examples at once: memory stays near that of a training batch, and noise is drawn in these blocks
@@ -38,7 +37,7 @@ class Measured(NamedTuple):
 
 @torch.no_grad()
 def measure(
-    model: Model, problem: Coding, part: Part, *, stream: str, samples: int, marginal: Marginal | None = None
+    model: Coder, problem: Coding, part: Part, *, stream: str, samples: int, marginal: Marginal | None = None
 ) -> Measured:
     """Rate, gain and accuracy of all members on a split; the prior is the marginal of none.
 
@@ -68,7 +67,7 @@ def measure(
 
 
 def decoded(
-    model: Model, code: Code, seeds: Seeds, *, stream: str, start: int, samples: int
+    model: Coder, code: Code, seeds: Seeds, *, stream: str, start: int, samples: int
 ) -> Iterator[Tensor]:  # [K, B, outputs] each
     """What the decoder makes of each sample of the codes of a block, whose first row is `start` of its split."""
     _, rows, latent = code.mean.shape
@@ -78,7 +77,7 @@ def decoded(
 
 
 @torch.no_grad()
-def accuracy(model: Model, problem: Coding, part: Part, *, stream: str, samples: int) -> Tensor:
+def accuracy(model: Coder, problem: Coding, part: Part, *, stream: str, samples: int) -> Tensor:
     """That of `measure`, alone: [K]."""
     label = labels.kind_of(part.labels[0])
     hits = torch.zeros(part.seeds.members, device=part.seeds.device, dtype=torch.float64)
@@ -94,7 +93,7 @@ def accuracy(model: Model, problem: Coding, part: Part, *, stream: str, samples:
 
 
 @torch.no_grad()
-def codes(model: Model, problem: Coding, part: Part) -> Code:
+def codes(model: Coder, problem: Coding, part: Part) -> Code:
     """The codes of a split of all members, a scale for each: [K, N, latent]."""
     blocks = [part.block(slice(start, start + ROWS))[0] for start in range(0, len(part), ROWS)]
     parts = [problem.code(model.encode(x)) for x in blocks]

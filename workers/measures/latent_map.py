@@ -14,7 +14,7 @@ from torch import Tensor
 from service.contract.methods.attacks import Attack, label_of
 from service.contract.study.study import Evaluation, LatentMap
 from service.contract.wire.latent_map import MapFile, Place
-from workers.data.split import Part, Split
+from workers.data.split import Part
 from workers.measures import attacks
 from workers.measures.attacks.steps.ascent import Noise, Target, perturb
 from workers.measures.information import ROWS
@@ -32,10 +32,10 @@ class Seen(NamedTuple):
 
 
 def latent_maps(
-    target: Target, split: Split, evaluation: Evaluation, spec: LatentMap, members: Sequence[int]
+    target: Target, test: Part, evaluation: Evaluation, spec: LatentMap, members: Sequence[int]
 ) -> Iterator[tuple[int, MapFile]]:
     """The map of each of these members; one t-SNE of clean and attacked codes together."""
-    part = split.test.some(slice(spec.points))
+    part = test.some(slice(spec.points))
     x, y = part.block(slice(None))
     is_class = not y.is_floating_point()
     clean = _seen(target, x, is_class)

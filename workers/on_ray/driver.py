@@ -13,17 +13,20 @@ import ray
 from ray import tune
 from ray.tune import FailureConfig, RunConfig, Stopper, TuneConfig, Tuner
 
-from service.contract.study.expansion import PlannedTrial, expand, searched_keys
-from service.contract.study.outcomes import objective_values
+from service.contract.study.expansion import expand, searched_keys
 from service.contract.study.study import Resources
 from service.contract.wire.events import Metrics
 from service.contract.wording.numbers import setting
 from workers.on_ray.recorder import WORKER_DEATHS, NotSaved, Recorder
 from workers.on_ray.searcher import CohortSearcher
-from workers.on_ray.trainable import train_cohort
+from workers.on_ray.trainable import report_of, train_cohort
+from workers.planning.budget import Budget, budget_of
+from workers.planning.ending import ended_early
+from workers.planning.past import reached_by
 from workers.planning.plan import Plan
-from workers.planning.supply import Supply, searches_of
-from workers.planning.work import Outcome, Work, out_of_time
+from workers.planning.rungs import Rungs
+from workers.planning.supply import Supply, planned_of, searches_of
+from workers.planning.work import Outcome, Work, all_over, out_of_time
 from workers.sending.reporter import Reporter
 
 log = logging.getLogger(__name__)
@@ -38,6 +41,9 @@ TUNE_ENVIRONMENT = {
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_AIR_NEW_OUTPUT": "0",  # it prints a table even at verbose=0
 }
+
+
+GRACE_SECONDS = 4.0  # after the time limit, in which code that hangs is told where
 
 
 class NotEnough(ValueError):
@@ -57,15 +63,17 @@ def slots_of(resources: Resources, cluster: dict[str, float]) -> int:
 
 
 class _Until(NotSaved, Stopper):
-    """Ends the study at its time limit, or when the service wants no more reports."""
+    """Ends the study at its time limit or when no more reports are wanted, a cohort when its arm's budget is spent."""
 
-    def __init__(self, deadline: float | None, reporter: Reporter) -> None:
+    def __init__(self, deadline: float | None, reporter: Reporter, budget: Budget | None = None) -> None:
         self._deadline = inf if deadline is None else deadline
-        self._reporter = reporter
+        self._reporter, self._budget = reporter, budget
         self.out_of_time = False
 
     def __call__(self, trial_id: str, result: Mapping[str, object]) -> bool:
-        return False
+        """Whether a cohort stops with this report: its arm has spent its training seconds."""
+        report = None if self._budget is None else report_of(result)
+        return self._budget is not None and report is not None and self._budget.stops(report)
 
     def stop_all(self) -> bool:
         self.out_of_time = self.out_of_time or time.time() >= self._deadline
@@ -81,23 +89,33 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     if not trials:
         return Outcome()
     keys = searched_keys(study)
-    planned = [trial for trial in trials if isinstance(trial, PlannedTrial)]
-    supply = Supply(planned, searches_of(study, past), slots, resources.cohort, work.begun)
+    searches = searches_of(study, past)
+    budget = budget_of(study, work.spent)
+    rungs = Rungs(study, expand(study), work.known) if study.stopping else None
+    supply = Supply(planned_of(study, trials), searches, slots, resources.cohort, work.begun, rungs, budget)
+    if supply.is_over:  # none of what is left is needed
+        return all_over(ended_early(searches, {trial.id for trial in trials}, budget))
 
     def ended(trial: str, metrics: Metrics | None) -> None:
-        supply.tell(trial, None if metrics is None else objective_values(metrics, study.choosing))
+        supply.tell(trial, *reached_by(study, metrics))
+        recorder.stop(supply.ended(trial, failed=metrics is None))
 
     os.environ.update(TUNE_ENVIRONMENT)
     logging.getLogger("ray.tune").setLevel(logging.ERROR)  # it misses the files we told it not to write
     by_id, mapped = {trial.id: trial for trial in expand(study)}, tuple(study.mapped_seeds)
-    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token, study.code)
+    own = (study.code, work.deadline)
+    shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token, *own)
+    if study.stopping:
+        shared = shared._replace(at_rungs=study.evaluation_at_rungs)
     trainable = tune.with_resources(
         tune.with_parameters(train_cohort, plan=shared), {"cpu": resources.cpus, "gpu": resources.gpus}
     )
-    until = _Until(work.deadline, reporter)
+    grace = 0.0 if study.code is None else GRACE_SECONDS
+    until = _Until(None if work.deadline is None else work.deadline + grace, reporter, budget)
     recorder = Recorder((trial.id for trial in trials), reporter, ended, _places(work))
     searcher = CohortSearcher(supply, slots, keys, lambda: recorder.paused or reporter.paused.is_set())
-    recorder.said_all = searcher.has_said_all
+    recorder.said_all, recorder.rested = searcher.has_said_all, supply.rested
+    recorder.stop(supply.decide())  # what a driver before this one had no time for
     Tuner(
         trainable,
         tune_config=TuneConfig(
@@ -115,10 +133,13 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
             verbose=0,
         ),
     ).fit()
-    left = len(recorder.open)
+    end = ended_early(searches, recorder.open, budget)
+    left = len(recorder.open.difference(end.spared))
     if until.out_of_time and left:
-        return out_of_time(study, left)
-    return Outcome(paused=bool(left) and (recorder.paused or reporter.paused.is_set()))
+        return out_of_time(study, left, end)
+    if left and (recorder.paused or reporter.paused.is_set()):
+        return Outcome(paused=True)
+    return all_over(end)
 
 
 def _places(work: Work) -> dict[str, int]:

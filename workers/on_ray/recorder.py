@@ -15,6 +15,7 @@ from ray.tune.result import HOSTNAME, NODE_IP
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.events import Metrics
 from workers.on_ray.trainable import living_of, report_of
+from workers.planning.rungs import Stopped
 from workers.sending.reporter import Reporter
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class Recorder(NotSaved, Callback):
         self._reporter = reporter
         self._ended = ended  # told of each trial once: its last metrics, or none when it failed
         self.said_all: Callable[[str], None] = lambda trial_id: None  # told of Tune trials with their last report
+        self.rested: Callable[[int, Mapping[str, Metrics]], Sequence[Stopped]] = lambda epoch, metrics: ()
         self._metrics: dict[str, Metrics] = {}
         self._furthest: dict[str, int] = {}  # the last epoch of each Tune trial
 
@@ -86,7 +88,7 @@ class Recorder(NotSaved, Callback):
                 self._forget_deaths(trial, report.epoch)
             self.paused = self.paused or report.leaves
             self.record(living_of(trial.config), report)
-            if report.final:
+            if report.final or report.rests:
                 self.said_all(trial.trial_id)
 
     @_never_raises
@@ -119,12 +121,22 @@ class Recorder(NotSaved, Callback):
         for member, reason in report.failures.items():
             if member in members:
                 self.fail([member], reason, lines.pop(member, []))
+        if report.rests:
+            self.stop(self.rested(report.epoch, {own: report.metrics[own] for own in members if own in report.metrics}))
         if report.final:
             for member in members:
                 if member in self.open:
                     self.open.remove(member)
                     self._reporter.trial_finished(member, lines.pop(member, []), report.missing.get(member))
                     self._ended(member, self._metrics.pop(member, {}))
+
+    def stop(self, stopped: Iterable[Stopped]) -> None:
+        """Trials that train no further, as others of their arm are ahead of them."""
+        for trial, epoch, reason in stopped:
+            if trial in self.open:
+                self.open.remove(trial)
+                self._reporter.trial_stopped(trial, epoch, reason)
+                self._metrics.pop(trial, None)
 
     def fail(self, members: Iterable[str], reason: str, lines: Sequence[str] = ()) -> None:
         for member in members:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ray.tune.search import Searcher
 
-from workers.on_ray.trainable import GONE, MEMBERS
+from workers.on_ray.trainable import GONE, MEMBERS, SOURCE, UNTIL
 from workers.planning.supply import Supply
 
 
@@ -39,7 +39,12 @@ class CohortSearcher(Searcher):
         gone = self._supply.gone_from(cohort)
         self._members[trial_id] = [trial.id for trial in cohort if trial.id not in gone]
         values = {trial.id: {key: trial.config[key] for key in self._keys.get(trial.arm, ())} for trial in cohort}
-        return {MEMBERS: json.dumps(values), **({GONE: json.dumps(sorted(gone))} if gone else {})}
+        config = {MEMBERS: json.dumps(values), **({GONE: json.dumps(sorted(gone))} if gone else {})}
+        if (until := self._supply.until(cohort)) is not None:
+            config[UNTIL] = str(until)
+        if (source := self._supply.source_of(cohort)) is not None:
+            config[SOURCE] = json.dumps([trial.id for trial in source])
+        return config
 
     def has_said_all(self, trial_id: str) -> None:
         """When slots are idle, a cohort's own is free with its last report, not with its end.

@@ -7,9 +7,10 @@ import json
 import logging
 import os
 import socket
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from service.contract.study.expansion import PlannedTrial
@@ -24,13 +25,18 @@ from workers.sending.study_client import StudyClient
 
 if TYPE_CHECKING:
     from workers.own_code.loaded import LoadedCode
+    from workers.own_code.watching import Watch
+    from workers.sending.cohort_state import Saved
     from workers.training.loop import Progress
 
 log = logging.getLogger(__name__)
 
 MEMBERS = "members"  # the key of a Tune trial's config: trial ids with the values a search suggested, as one text
 GONE = "gone"  # the key of those of them that had failed before the cohort was saved, as one text
+UNTIL = "until"  # the key of the epoch at which the cohort rests, where it does before its last one
+SOURCE = "source"  # the key of the cohort from whose state it goes on, as one text: some of its members have left
 NAMED = 8  # members in the log's first line
+PAUSED = "the study is paused, or Ray ends"
 REPORT = "report"  # the key of our part in a Tune result
 
 
@@ -60,7 +66,7 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
     with Logbook() as logbook:
         try:
             with _service(plan) as client:
-                _train(members, plan, logbook, client)
+                _train(config, plan, logbook, client)
         except Exception as error:
             log.exception("the cohort failed")
             words = traceback.format_exception_only(error)[-1].strip()
@@ -70,24 +76,33 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
             _send(EpochReport(epoch=0, metrics={}, failures=failures, final=True, log=lines))
 
 
-def _train(
-    suggested: Mapping[str, Mapping[str, Setting]], plan: Plan, logbook: Logbook, client: StudyClient | None
-) -> None:
+def _train(config: Mapping[str, str], plan: Plan, logbook: Logbook, client: StudyClient | None) -> None:
     """From where the cohort was left, if it was; what the log may lack of that is said again."""
+    suggested, until = members_of(config), int(config[UNTIL]) if UNTIL in config else None
     saving = Saving(client, suggested, _save_seconds()) if client else None
     members = [plan.trial(trial, values) for trial, values in suggested.items()]
     try:
-        saved = saving.saved() if saving else None
+        saved = _left(config, members, plan, saving) if saving else None
         if saving:
             _send(_words(saved.progress.epoch if saved else 0, begins=True))
-        for report in _said_before(saved.reports, members[0].training.epochs) if saved else ():
+        for report in _said_before(saved.reports, until or members[0].training.epochs) if saved else ():
             _send(report)
-            if report.final:
+            if report.final or report.rests:
                 return
-        for report in _reports(members, plan, client, saved.progress if saved else None, saving):
-            if saving:
-                saving.said(report)
-            _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
+        with _watch(plan, saving) as watch:
+            try:
+                for report in _reports(members, plan, client, saved.progress if saved else None, saving, watch, until):
+                    if watch:
+                        watch.heard()
+                    if saving:
+                        saving.said(report)
+                    _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
+            except Exception:
+                if watch is None or watch.ended != PAUSED:
+                    raise
+                log.exception("the study is paused, or Ray ends: what had not reported for long begins anew later")
+                _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
+                return
         if saving and saving.left:
             log.info("the study is paused, or Ray ends: the state is saved")
             _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
@@ -96,19 +111,53 @@ def _train(
             saving.close()
 
 
+def _watch(plan: Plan, saving: Saving | None) -> AbstractContextManager[Watch | None]:
+    """Over user code, which may hang: it is ended at the study's time limit, and made to leave when it should have."""
+    if plan.code is None:
+        return nullcontext()
+    from workers.own_code.watching import Watch
+
+    def unwanted() -> str | None:
+        if plan.deadline is not None and time.time() >= plan.deadline:
+            return "the study's limits.seconds is over"
+        return PAUSED if saving and saving.is_to_leave else None
+
+    return Watch(unwanted)
+
+
+def _left(config: Mapping[str, str], members: list[PlannedTrial], plan: Plan, saving: Saving) -> Saved | None:
+    """Where these members were left: by themselves, or with others that have stopped since."""
+    saved = saving.saved()
+    if saved is not None or SOURCE not in config:
+        return saved
+    source = [plan.trial(trial, {}) for trial in json.loads(config[SOURCE])]
+    whole = saving.saved({trial.id: {} for trial in source})
+    if whole is None:
+        return None
+    from workers.training.shrinking import shrunk
+
+    return whole._replace(progress=shrunk(whole.progress, source, members), reports=[])
+
+
 def _said_before(reports: Sequence[EpochReport], epochs: int) -> list[EpochReport]:
     """As they are said again: what was the last report of fewer epochs is the last no more."""
-    none: dict[str, object] = {"final": False, "missing": {}}
+    none: dict[str, object] = {"final": False, "rests": False, "missing": {}}
     return [report if report.epoch >= epochs else report.model_copy(update=none) for report in reports]
 
 
 def _reports(
-    members: list[PlannedTrial], plan: Plan, client: StudyClient | None, begun: Progress | None, saving: Saving | None
+    members: list[PlannedTrial],
+    plan: Plan,
+    client: StudyClient | None,
+    begun: Progress | None,
+    saving: Saving | None,
+    watch: Watch | None,
+    until: int | None = None,
 ) -> Iterator[EpochReport]:
     import ray
     import torch
 
-    from workers.training.loop import train
+    from workers.training.loop import Rung, train
 
     threads = max(1, int(plan.cpus))
     torch.set_num_threads(threads)
@@ -126,7 +175,7 @@ def _reports(
     if code is not None and runs_alone(members[0]):
         from workers.own_code.script import run_script
 
-        return run_script(code, members[0], begun, saving)
+        return run_script(code, members[0], begun, saving, started=watch.follow if watch else None)
     return train(
         members,
         plan.data,
@@ -137,6 +186,7 @@ def _reports(
         between=saving,
         at_last=saving.keep if saving and _keeps_state(plan) else None,
         code=code,
+        rung=Rung(until, plan.at_rungs or plan.evaluation, saving.keep if saving else None) if until else None,
     )
 
 
@@ -145,8 +195,10 @@ def _own_code(plan: Plan, client: StudyClient | None) -> LoadedCode | None:
     if plan.code is None or client is None:
         return None
     from workers.own_code.loaded import LoadedCode
+    from workers.own_code.room import limit_memory
     from workers.own_code.unpacking import unpacked
 
+    limit_memory()
     return LoadedCode(unpacked(client.code()), plan.code.entry)
 
 

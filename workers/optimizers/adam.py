@@ -7,29 +7,37 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from workers.optimizers.stacking.stacked import Optimizer, per_member
+from workers.optimizers.stacking.stacked import Optimizer, paced
 
 
 class Adam(Optimizer):
-    """Adam (Kingma & Ba 2015): θ ← θ − η m̂ / (√v̂ + ε), with one η per member. β₁ 0.9, β₂ 0.999, ε 1e-8.
+    """Adam (Kingma & Ba 2015): θ ← θ − η m̂ / (√v̂ + ε), with one η per member, β₁ and β₂ for all, and ε 1e-8.
 
     A parameter with a pace has so many times η.
     """
 
-    beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+    epsilon = 1e-8
     remembers = ("_m", "_v", "_t")
 
     def __init__(
-        self, parameters: Sequence[Tensor], learning_rate: Tensor, paces: Sequence[Tensor | None] = ()
+        self,
+        parameters: Sequence[Tensor],
+        learning_rate: Tensor,
+        paces: Sequence[Tensor | None] = (),
+        beta1: float = 0.9,
+        beta2: float = 0.999,
     ) -> None:
+        self.beta1, self.beta2 = beta1, beta2
         self._parameters = list(parameters)
-        rates = per_member(learning_rate, parameters)
-        known = zip(rates, paces or [None] * len(rates), strict=True)
-        self._rates = [rate if pace is None else rate * pace for rate, pace in known]
+        self._learning_rate, self._paces = learning_rate, paces
+        self._rates = paced(learning_rate, self._parameters, paces)
         self._m = [torch.zeros_like(p) for p in parameters]
         self._v = [torch.zeros_like(p) for p in parameters]
         self._scratch = [torch.empty_like(p) for p in parameters]
         self._t = 0
+
+    def set_pace(self, factor: Tensor) -> None:
+        self._rates = paced(self._learning_rate * factor, self._parameters, self._paces)
 
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:

@@ -20,18 +20,25 @@ from service.contract.study.study import Evaluation
 from service.contract.wire.events import Curve
 from workers import optimizers, weightings
 from workers.data.random_streams import Seeds, generator
+from workers.data.split import Part
+from workers.measures.attacks.steps.ascent import Target
+from workers.optimizers import schedule
 from workers.optimizers.stacking.stacked import Optimizer
 from workers.own_code import choosing
-from workers.own_code.data import Part, PartName, split_of
+from workers.own_code.coded import coded_of
+from workers.own_code.data import Part as OwnPart
+from workers.own_code.data import PartName, split_of
 from workers.own_code.errors import at, users_own
 from workers.own_code.functions import Function, losses_of, metrics_of
 from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
+from workers.own_code.optimizing import OwnOptimizers
 from workers.own_code.passes import Passes
 from workers.own_code.sharing import check_slots, reach_of
 from workers.own_code.step import fits, step
 from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
+from workers.training import annealing
 from workers.training.angles import Angles
 from workers.training.gradients import Step
 
@@ -88,12 +95,12 @@ class OwnCohort:
         if self.weighting.middle() is not None:
             raise ValueError(f"weighting {first.weighting.name} tells the model its place, which a user's model is not")
         self._gram_is_whole = fits(self.model, len(terms))
-        self._rates, self._l1, self._l2 = (
-            torch.tensor(values, device=device)
-            for values in zip(*((t.training.learning_rate, t.training.l1, t.training.l2) for t in trials), strict=True)
-        )
-        self.optimizer = self._optimizer(1.0)
+        self._trainings = [t.training for t in trials]
+        self.optimizer = self._optimizer()
         self.angles = Angles(terms)
+        self.model.train(False)
+        with torch.random.fork_rng(devices=()):
+            self._coded = coded_of(problem, self._way, self._alone, self.split, seeds, folder)
 
     def __str__(self) -> str:
         split, shared, own = self.split, self.model.shared.flat.shape[1], self.model.own.flat.shape[1]
@@ -128,11 +135,13 @@ class OwnCohort:
         losses, weights = [], []
         self.angles.start()
         self._set_pace(epoch)
+        self.weighting.anneal(annealing.shares(self._trainings, epoch, self.seeds.device))
         self.model.train(True)
         with torch.random.fork_rng(devices=()):
             for number, batch in enumerate(self._passes.epoch(epoch)):
                 update = self._step(batch)
-                self.optimizer.step([update.encoder, update.head])
+                with users_own(self._folder, self._own.optimizer):
+                    self.optimizer.step([update.encoder, update.head])
                 self._shake(f"langevin/{epoch}/{number}")
                 losses.append(update.losses)
                 weights.append(update.weights)
@@ -155,6 +164,12 @@ class OwnCohort:
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
         """The declared metrics and the terms' losses of test and validation split, per member."""
         columns: Columns = {}
+        if self._coded is not None:
+            with torch.random.fork_rng(devices=()):
+                columns |= self._coded.evaluate(evaluation, epoch, last)
+        elif evaluation.attacks and self._own.logits is not None:
+            words = "evaluation.attacks: logits needs data in memory, but they are too large and read item by item"
+            raise at(self._own.logits, self._folder, words)
         if not (last or epoch % evaluation.every == 0):
             return columns
         for name, part in self.split.held_out():
@@ -164,6 +179,12 @@ class OwnCohort:
             own |= {TEST_LOSS.of(term): losses[:, i].tolist() for i, term in enumerate(self.problem.terms)}
             columns |= {metric if name == "test" else VALIDATION.of(metric): own[metric] for metric in own}
         return columns
+
+    def shown(self) -> tuple[Target, Part] | None:
+        """Whose codes a latent map shows, and of which examples."""
+        if self._coded is None or self._own.code is None:
+            return None
+        return self._coded.target, self._coded.split.test
 
     def _go(self, stacked: bool) -> None:
         """From now on stacked, where that is possible, or one by one."""
@@ -182,7 +203,7 @@ class OwnCohort:
         with users_own(self._folder, self._own.losses):
             return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
 
-    def _means(self, function: Function, name: PartName, part: Part) -> Tensor:
+    def _means(self, function: Function, name: PartName, part: OwnPart) -> Tensor:
         """The means of what a function gives over a split: [K, …]."""
         what, method = ("losses", self._own.losses) if function is self._losses else ("measure", self._own.measure)
         with users_own(self._folder, method), torch.random.fork_rng(devices=()):
@@ -213,8 +234,11 @@ class OwnCohort:
             return choosing.choose(self.model, self._losses, next(self._passes.epoch(1)))
 
     def _set_pace(self, epoch: int) -> None:
-        """The learning rates of an epoch, where the problem has a schedule: the optimiser goes on with others."""
+        """The learning rates of an epoch, where the study or the problem has a schedule: with both, their product."""
+        pace = schedule.factors(self._trainings, epoch, self.seeds.device)
         if self._own.schedule is None:
+            if pace is not None:
+                self.optimizer.set_pace(pace)
             return
         with users_own(self._folder, self._own.schedule):
             factor = float(self._own.schedule(epoch, self._training.epochs))
@@ -222,13 +246,15 @@ class OwnCohort:
             raise at(
                 self._own.schedule, self._folder, f"schedule must give a number ≥ 0, got {factor} in epoch {epoch}"
             )
-        paced = self._optimizer(factor)
-        paced.load(self.optimizer.state())
-        self.optimizer = paced
+        one = torch.ones(len(self._trainings), device=self.seeds.device)
+        self.optimizer.set_pace((one if pace is None else pace) * factor)
 
-    def _optimizer(self, factor: float) -> Optimizer:
-        parameters = [stack.flat for stack in self.model.stacks]
-        return optimizers.build(self._training.optimizer, parameters, self._rates * factor, self._l1, self._l2)
+    def _optimizer(self) -> Optimizer:
+        """The user's own, or the study's."""
+        if self._own.optimizer is not None:
+            with users_own(self._folder, self._own.optimizer):
+                return OwnOptimizers(self._own.optimizer, self.model, self._folder)
+        return optimizers.build_for(self._trainings, [stack.flat for stack in self.model.stacks], self.seeds.device)
 
     def _shake(self, stream: str) -> None:
         """Noise on every parameter, where the weighting asks for it."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from paretoscope.own import Problem
 from workers.data.random_streams import Seeds, generator
+from workers.data.rows import Rows, stacked
 from workers.own_code.datasets import columns_of
 from workers.own_code.errors import CodeError
 from workers.own_code.randomness import seeded
@@ -56,6 +57,28 @@ class Part:
         taken = self._taken(self._places[:, rows])
         members = self._seeds.members
         return [self._seeds.spread(t) if len(t) > 1 else t.expand(members, *t.shape[1:]) for t in taken]
+
+    def column(self, i: int) -> Rows | None:
+        """A column as rows of a pool [P, features], floats or as they are; none where items are read one by one."""
+        kept = [columns.tensors for columns in self._columns]
+        pools = [tensors[i].reshape(len(tensors[i]), -1) for tensors in kept if tensors is not None]
+        if len(pools) < len(kept):
+            return None
+        pools = pools * (len(self._places) // len(pools))
+        return stacked([Rows(pool, places, brightest=1) for pool, places in zip(pools, self._places, strict=True)])
+
+    @property
+    def in_memory(self) -> bool:
+        return all(columns.tensors is not None for columns in self._columns)
+
+    @property
+    def draws(self) -> int:
+        return len(self._places)
+
+    @property
+    def shapes(self) -> list[tuple[torch.Size, torch.dtype]]:
+        """Of one example of each column."""
+        return [(column.shape[2:], column.dtype) for column in self.block(slice(1))]
 
     def _taken(self, places: Tensor) -> list[Tensor]:
         """Places [D, B] of the draws: each column [D, B, …]."""

@@ -20,7 +20,7 @@ from workers.own_code.loading import load
 from workers.own_code.parameters import parameters
 
 METHODS = {"data": 1, "model": 0, "losses": 2, "measure": 2}  # what a problem must have: arguments besides itself
-HOOKS: dict[Hook, int] = {"shared": 1, "schedule": 2}
+HOOKS: dict[Hook, int] = {"shared": 1, "schedule": 2, "code": 2, "decode": 2, "logits": 2, "optimizer": 1}
 GOALS = ("minimize", "maximize")
 
 Offered = type[Problem] | Trainable
@@ -33,9 +33,11 @@ def describe(folder: Path, entry: str) -> list[Described]:
 
 
 def offered(module: ModuleType, folder: Path, entry: str) -> list[Offered]:
-    """The classes and functions that a study may name: of the folder, not of packages, none that begins with `_`."""
+    """The classes and functions that a study may name: of the folder, or listed in the entry's `__all__`; none that
+    begins with `_`."""
+    listed = getattr(module, "__all__", ())
     named = [value for name, value in vars(module).items() if not name.startswith("_") and _is_offered(value, name)]
-    own = [each for each in named if place_of(each, folder)[0]]
+    own = [each for each in named if place_of(each, folder)[0] or each.__name__ in listed]
     if not own:
         raise CodeError("there is no problem in it: a class of paretoscope.Problem or a @trainable function", entry)
     return sorted(own, key=lambda each: (place_of(each, folder)[0] != entry, *place_of(each, folder)))

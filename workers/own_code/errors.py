@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from service.contract.wire.errors import Code, ParetoscopeError
+from workers.own_code.room import out_of_memory
 
 
 class CodeError(ParetoscopeError):
@@ -46,6 +47,8 @@ def explained(error: BaseException, folder: Path, doing: str = "") -> CodeError:
         return CodeError(f"{type(error).__name__}: {error.msg}", own, error.lineno or 0)
     if isinstance(error, SystemExit):
         words = f"it ended the process: sys.exit({'' if error.code is None else repr(error.code)})"
+    elif memory := out_of_memory(error):
+        words = memory
     else:
         words = "".join(traceback.format_exception_only(error)[-1:]).strip()
     file, line = "", 0

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from workers.own_code.errors import CodeError, users_own
+from workers.own_code.packages import provide
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -40,8 +41,12 @@ def load(folder: Path, entry: str) -> ModuleType:
     for name, path in names.items():
         _check_name(name, path.relative_to(folder).as_posix())
     _forget()
+    provide(folder)
     sys.meta_path.insert(0, Neighbours(file.parent, names))
-    spec = importlib.util.spec_from_file_location(MODULE, file, loader=_Unwritten(MODULE, str(file)))
+    # As a package of its folder, so that relative imports work in it too.
+    spec = importlib.util.spec_from_file_location(
+        MODULE, file, loader=_Unwritten(MODULE, str(file)), submodule_search_locations=[str(file.parent)]
+    )
     if spec is None or spec.loader is None:
         raise CodeError(f"Python cannot import {entry!r}")
     module = importlib.util.module_from_spec(spec)
@@ -76,7 +81,7 @@ class Neighbours(MetaPathFinder):
 
     def forget(self) -> None:
         """What it found, taken out of the process's modules."""
-        for name in [name for name in sys.modules if name.partition(".")[0] in self._names]:
+        for name in [name for name in sys.modules if _top(name) in self._names]:
             del sys.modules[name]
 
 
@@ -110,4 +115,10 @@ def _forget() -> None:
     for finder in [each for each in sys.meta_path if isinstance(each, Neighbours)]:
         sys.meta_path.remove(finder)
         finder.forget()
-    sys.modules.pop(MODULE, None)
+    for name in [name for name in sys.modules if _top(name) == MODULE]:
+        del sys.modules[name]
+
+
+def _top(name: str) -> str:
+    """The first part of a module's name."""
+    return name.partition(".")[0]

@@ -51,9 +51,10 @@ def run_script(
     between: Callable[[Progress], bool] | None = None,
     at_last: Callable[[Progress, EpochReport], None] | None = None,
     clock: Callable[[], float] = time.perf_counter,
+    started: Callable[[int], None] | None = None,
 ) -> Iterator[EpochReport]:
     """One report for each that the function makes, then a last one without metrics, as nobody knows before which is
-    the last. `begun`, `between` and `at_last` as for `train`."""
+    the last. `begun`, `between` and `at_last` as for `train`; `started` is told the thread it runs in."""
     spec = planned.problem
     if not isinstance(spec, OwnProblem):
         raise ValueError(f"a script of the study's own code is needed, got {spec.name!r}")
@@ -64,6 +65,8 @@ def run_script(
         work = (code.script(spec), trial, said, spec)
         thread = threading.Thread(target=_run, args=work, name=spec.name, daemon=True)
         thread.start()
+        if started and thread.ident is not None:
+            started(thread.ident)
         try:
             yield from _reports(said, trial, code, planned, between, at_last)
         finally:

@@ -44,7 +44,7 @@ def step(
             half = [_half_gradients(way, members, losses, batch, n)] if weighting.needs_halves else []
             gram = weighting.gram(g, *half)
         w = weighting(seen, gram if weighting.needs_gram else None)
-        return Step(seen, w, torch.bmm(w[:, None].to(g), g)[:, 0], own, plain)
+        return Step(seen, w, torch.bmm(w[:, None].to(g), weighting.direction(g))[:, 0], own, plain)
     gram = _gram_by_leaves(way, members, n, held)
     w = weighting(seen, gram if weighting.needs_gram else None)
     return Step(seen, w, *_updates(way, members, w), gram)
@@ -89,7 +89,8 @@ def _half_gradients(way: Way, members: Members, losses: Function, batch: Batch, 
     half = batch.half()
     with members.unchanged():
         way.run(losses, half)
-    return _term_gradients(way, members, n)[0] * (half.rows / batch.rows)
+    share = half.rows / batch.rows if batch.rows > 1 else 0.5  # a single example is its own other half
+    return _term_gradients(way, members, n)[0] * share
 
 
 def _gram_by_leaves(way: Way, members: Members, n: int, held: int) -> Tensor:

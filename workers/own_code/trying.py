@@ -26,7 +26,7 @@ def tried(code: LoadedCode, described: Described, members: int = MEMBERS) -> Des
     spec = of_trial(described).model_validate({"name": described.name})
     trials = [_trial(spec, seed) for seed in range(members)]
     cohort = code.cohort(trials, OwnData(draw="shared"), torch.device("cpu"))
-    cohort.evaluate(Evaluation(), 1, last=True)
+    cohort.evaluate(Evaluation(), 1, last=False)
     return described.model_copy(update={"stacks": cohort.ratio is not None, "stacking": cohort.stacking})
 
 

@@ -7,9 +7,10 @@ from itertools import pairwise
 from math import ceil
 
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.weightings import Arml, OfCurves, Weighting
+from service.contract.methods.weightings import Arml, DbMtl, OfCurves, Weighting
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.extension import depends_on_epochs
+from service.contract.study.study import Training
 
 # From 16 members on a step costs about the same per member; larger cohorts only make first results and losses bigger.
 LARGEST = 32
@@ -40,6 +41,9 @@ def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) ->
     return sorted(cohorts, key=_work, reverse=True)
 
 
+USUAL_BETAS = (Training.model_fields["beta1"].default, Training.model_fields["beta2"].default)
+
+
 def _shape(trial: PlannedTrial) -> Hashable:
     """What the members of a cohort share. Weightings of different cost stay apart: the cheap ones must
     not pay for what they do not use, or the arms' costs could not be compared."""
@@ -48,6 +52,11 @@ def _shape(trial: PlannedTrial) -> Hashable:
         trial.problem.model_dump_json(),
         trial.model.model_dump_json(),
         (training.epochs, training.batch_size, training.optimizer, training.feedback),
+        (
+            training.momentum > 0,
+            (training.beta1, training.beta2) == USUAL_BETAS,
+            training.clip is None,
+        ),  # cost of a step
         training.balance and training.balance.model_dump_json(),
         _cost_class(trial.weighting),
         told_class(trial.weighting),
@@ -64,8 +73,9 @@ def runs_alone(trial: PlannedTrial) -> bool:
 def _cost_class(weighting: Weighting) -> Hashable:
     """Weightings whose steps cost about the same: ours by the Gram matrix they need, torchjd's each by its name."""
     if hasattr(weighting, "adapter"):
-        return weighting.name
-    return weighting.needs_gram, isinstance(weighting, Arml) and weighting.gram == "halves"
+        return weighting.name, getattr(weighting, "method", None)  # of CR-MOGM, which costs what it smooths
+    halves = isinstance(weighting, Arml) and weighting.gram == "halves"
+    return weighting.needs_gram, halves, isinstance(weighting, DbMtl)  # which averages gradients
 
 
 def told_class(weighting: Weighting) -> Hashable:

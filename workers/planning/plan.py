@@ -25,6 +25,8 @@ class Plan(NamedTuple):
     mapped_seeds: tuple[int, ...] = ()  # whose trials get a latent map
     token: SecretStr | None = None  # for the service; its text is in no log and no repr
     code: Code | None = None  # of the study's own; its files are fetched where they are run
+    deadline: float | None = None  # of the study, seconds since 1970
+    at_rungs: Evaluation | None = None  # what is measured where trials are compared; none: as everywhere
 
     def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:
         """With every value: a slot has those that were suggested for it."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 from optuna import samplers
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.exceptions import ExperimentalWarning
-from optuna.trial import Trial
+from optuna.trial import FrozenTrial, Trial, create_trial
 
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import OptunaSearch, ToldTrial
 from service.contract.study.axes import Choice, Searched
 
-STARTUP = 6  # random trials before TPE has densities; fewer misled short searches, more were wasted
+STARTUP = 6  # random trials before TPE has densities, or GP a surface; fewer misled short searches, more were wasted
 
 
 def build(search: OptunaSearch, trials: int, seed: int, number: int) -> samplers.BaseSampler:
@@ -26,10 +28,14 @@ def build(search: OptunaSearch, trials: int, seed: int, number: int) -> samplers
         return samplers.RandomSampler(seed=own)
     if search.sampler == "nsga2":
         return samplers.NSGAIISampler(population_size=search.population_of(trials), seed=own)
+    startup = max(STARTUP, search.batch_of(trials))
+    if search.sampler == "gp":
+        return samplers.GPSampler(n_startup_trials=startup, seed=own, warn_independent_sampling=False)
     if search.sampler == "tpe":
-        startup = max(STARTUP, search.batch_of(trials))
         return samplers.TPESampler(n_startup_trials=startup, multivariate=True, constant_liar=True, seed=own)
     with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        if search.sampler == "nsga3":
+            return samplers.NSGAIIISampler(population_size=search.population_of(trials), seed=own)
         return samplers.QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
 
 
@@ -44,3 +50,25 @@ def draw(trial: Trial, key: str, axis: Searched) -> None:
         trial.suggest_int(key, int(low), int(high), log=log)
     else:
         trial.suggest_float(key, low, high, log=log)
+
+
+def distribution_of(axis: Searched) -> BaseDistribution:
+    """Where `draw` draws from."""
+    if isinstance(axis, Choice):
+        return CategoricalDistribution(axis.choice)
+    low, high = axis.ends()
+    log = axis.range.scale == "log"
+    return (
+        IntDistribution(int(low), int(high), log=log) if axis.range.integer else FloatDistribution(low, high, log=log)
+    )
+
+
+def told_trial(told: ToldTrial, space: Mapping[str, Searched]) -> FrozenTrial:
+    """A trial of an earlier study as Optuna keeps one. To evolution it is one of the first generation."""
+    generations = {f"{kind.__name__}:generation": 0 for kind in (samplers.NSGAIISampler, samplers.NSGAIIISampler)}
+    return create_trial(
+        params={key: told.values[key] for key in space},
+        distributions={key: distribution_of(axis) for key, axis in space.items()},
+        values=told.objectives,
+        system_attrs={**generations, **{f"constraints:{i}": excess for i, excess in enumerate(told.excesses)}},
+    )

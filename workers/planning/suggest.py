@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 import optuna
 from optuna.trial import TrialState
 
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import EVOLUTIONS, OptunaSearch
 from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
 from service.contract.study.study import Objective
 from workers.planning import samplers
 from workers.planning.past import Past
 
 # Samplers that keep notes about each trial they were asked for: history is rebuilt through them.
-NOTE_TAKERS = ("nsga2", "qmc")
+NOTE_TAKERS = (*EVOLUTIONS, "qmc")
 
 
 class Suggester:
     """The search of one arm and seed over its slots, in their order.
 
     A batch is asked for when all of the last one is told, so equal results lead to equal suggestions. `past` is what
-    the log has: trials that are over are told at once, others with known values keep them.
+    the log has: trials that are over are told at once, others with known values keep them. What the search was given of
+    earlier studies comes before all.
     """
 
     def __init__(
@@ -37,6 +38,9 @@ class Suggester:
         self._batch = search.batch_of(len(slots))
         self._space = searched(slots[0])
         self._study = optuna.create_study(directions=[objective.goal for objective in objectives])
+        self._study.add_trials(
+            samplers.told_trial(told, self._space) for told in search.told if told.seed == self._seed
+        )
         self._open: dict[str, optuna.Trial] = {}
         self._asked = 0
 
@@ -54,17 +58,22 @@ class Suggester:
             self._asked += len(batch)
             for slot in batch:
                 if (past := self._past.get(slot.id)) and past.over:
-                    self.tell(slot.id, past.objectives)
+                    self.tell(slot.id, past.objectives, past.excesses)
             ready = [resolve(slot, self._open[slot.id].params) for slot in batch if slot.id in self._open]
         return ready
 
-    def tell(self, trial: str, objectives: list[float] | None) -> None:
-        """The end of a trial; none when it failed, collapsed or lacks an objective. Telling twice changes nothing."""
+    def tell(self, trial: str, objectives: list[float] | None, excesses: Sequence[float] = ()) -> None:
+        """The end of a trial; none when it failed, collapsed or lacks an objective. Telling twice changes nothing.
+
+        Excesses above 0 make it infeasible: samplers that know constraints (all but qmc and random) prefer the others.
+        """
         if (asked := self._open.pop(trial, None)) is None:
             return
         if objectives is None:
             self._study.tell(asked, state=TrialState.FAIL)
         else:
+            for i, excess in enumerate(excesses):
+                asked.set_constraint(str(i), excess)
             self._study.tell(asked, objectives)
 
     def _ask(self, slot: Slot, number: int) -> optuna.Trial:

@@ -10,20 +10,16 @@ from torch import Tensor
 
 from service.contract.methods.models import Model as ModelSpec
 from service.contract.methods.problems import Bottleneck as Spec
-from service.contract.metrics import ACCURACY, ERROR, GAP, I_XZ, I_ZY, KL_PRIOR, TEST_EXAMPLES, TRAIN_ACCURACY
 from service.contract.study.study import Evaluation
 from workers import models
 from workers.data.split import Split
-from workers.measures import calibration, estimators, information, labels, marginal
+from workers.measures import coded, labels
 from workers.measures.attacks.steps.ascent import Target
 from workers.measures.coding import Columns
-from workers.measures.robustness import robustness
 from workers.models import Model
 from workers.models.components.code import Code
 from workers.models.components.modulation import Told
 from workers.problems import Batch, PartName, Problem, rates, transforms
-
-FITTED = 2000  # training codes, at most, that the marginal is fitted to; their memory is [K, FITTED, latent]
 
 
 class Bottleneck(Problem):
@@ -110,54 +106,4 @@ class Bottleneck(Problem):
         return model.decode(self._rate.sample(self._rate.code(s), noise))
 
     def evaluate(self, model: Model, split: Split, evaluation: Evaluation, epoch: int, last: bool) -> Columns:
-        """Information and accuracy on test and validation split, then what the study's estimators and attacks add."""
-        measures = last or epoch % evaluation.every == 0
-        attacks = evaluation.attacks_at(epoch, last)
-        r = self._marginal(model, split) if measures else None
-        columns: Columns = {}
-        for part, stream, name in split.held_out():
-            own: Columns = {}
-            if r is not None:
-                measured = information.measure(model, self, part, stream=stream, samples=evaluation.samples, marginal=r)
-                own |= _columns(measured, len(part))
-                own |= estimators.estimate(model, self, part, evaluation)
-            if attacks:
-                own |= robustness(Target(model, self), part, stream, evaluation)
-            columns |= {name(metric): values for metric, values in own.items()}
-        if last:
-            columns |= self._calibrated(split, evaluation, columns)
-        return columns | self._gap(model, split, evaluation.samples, columns[ACCURACY]) if measures else columns
-
-    def _marginal(self, model: Model, split: Split) -> marginal.Marginal:
-        fitted = split.train.some(split.some_training(FITTED))
-        return marginal.fit(information.codes(model, self, fitted), fitted.spread(fitted.labels))
-
-    def _calibrated(self, split: Split, evaluation: Evaluation, columns: Columns) -> Columns:
-        """What the estimators of the test split miss where the information is known."""
-        fitted, examples = min(FITTED, len(split.train)), len(split.test)
-        points, sizes = min(evaluation.estimator_samples, examples), (split.data.features, self.latent)
-        return calibration.calibrated(
-            columns, calibration.shapes_of(evaluation.estimators, fitted, examples, points, *sizes)
-        )
-
-    def _gap(self, model: Model, split: Split, samples: int, accuracy: list[float]) -> Columns:
-        """Against the accuracy on as many training examples as there are test examples."""
-        seen = split.train.some(split.some_training(len(split.test)))
-        train = information.accuracy(model, self, seen, stream="train", samples=samples).tolist()
-        return {TRAIN_ACCURACY: train, GAP: [own - test for own, test in zip(train, accuracy, strict=True)]}
-
-
-def _columns(measured: information.Measured, count: int) -> Columns:
-    bits = {
-        I_XZ: measured.rate,
-        ERROR.of(I_XZ): measured.rate_error,
-        KL_PRIOR: measured.prior,
-        ERROR.of(KL_PRIOR): measured.prior_error,
-        I_ZY: measured.gain,
-        ERROR.of(I_ZY): measured.gain_error,
-    }
-    return {
-        **{name: (nats / math.log(2)).tolist() for name, nats in bits.items()},
-        ACCURACY: measured.accuracy.tolist(),
-        TEST_EXAMPLES: [float(count)] * len(measured.accuracy),
-    }
+        return coded.evaluate(Target(model, self), split, evaluation, epoch, last)

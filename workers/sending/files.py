@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wording.numbers import number
-from workers.measures.attacks.steps.ascent import Target
 from workers.measures.latent_map import latent_maps
 from workers.planning.plan import Plan
-from workers.problems.bottleneck import Bottleneck
 from workers.sending import checkpoint
 from workers.sending.uploads import Uploads
 from workers.training.loop import Cohort, Trained
@@ -61,12 +59,12 @@ def _checkpoints(cohort: Trained, trained: Mapping[int, PlannedTrial], plan: Pla
 
 
 def _maps(cohort: Trained, trained: Mapping[int, PlannedTrial], plan: Plan, uploads: Uploads) -> Kept:
-    spec, problem = plan.evaluation.latent_map, cohort.problem
+    spec, shown = plan.evaluation.latent_map, cohort.shown()
     chosen = [k for k, trial in trained.items() if trial.seed in plan.mapped_seeds]
     kept = Kept([], {})
-    if spec is None or not chosen or not isinstance(problem, Bottleneck) or not isinstance(cohort, Cohort):
+    if spec is None or not chosen or shown is None:
         return kept
-    for k, drawn in latent_maps(Target(cohort.model, problem), cohort.split, plan.evaluation, spec, chosen):
+    for k, drawn in latent_maps(*shown, plan.evaluation, spec, chosen):
         _put(kept, k, trained[k].id, "latent-map.json", drawn.model_dump_json().encode(), uploads)
         if uploads.given_up:
             break

@@ -22,6 +22,7 @@ from service.contract.wire.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
+    TrialStopped,
     TrialSuggested,
     sendable,
 )
@@ -107,6 +108,9 @@ class Reporter:
             )
         )
 
+    def trial_stopped(self, trial: str, epoch: int, reason: str) -> None:
+        self._put(TrialStopped(uid=f"{self._name(trial)}:stopped", trial=trial, epoch=epoch, reason=sendable(reason)))
+
     def trial_suggested(self, trial: str, config: dict[str, Setting]) -> None:
         """From now on it can be asked for by whoever trains elsewhere."""
         self._put(TrialSuggested(uid=f"{self._name(trial)}:suggested", trial=trial, config=config))
@@ -128,8 +132,10 @@ class Reporter:
         extensions = self.rounds.get(trial, Round()).extensions
         return f":{extensions}" if extensions else ""
 
-    def study_finished(self, job: str, reason: str | None = None) -> None:
-        self._put(StudyFinished(uid=f"study:finished:{job}", reason=reason))
+    def study_finished(self, job: str, reason: str | None = None, spared: Sequence[str] = ()) -> None:
+        """`spared` are trials that were not needed."""
+        said = sendable(reason) if reason else None
+        self._put(StudyFinished(uid=f"study:finished:{job}", reason=said, spared=list(spared) or None))
 
     def study_failed(self, job: str, reason: str) -> None:
         self._put(StudyFailed(uid=f"study:failed:{job}", reason=sendable(reason)))

@@ -50,13 +50,13 @@ class Saving:
         self._thread = threading.Thread(target=self._run, name="saving", daemon=True)
         self._thread.start()
 
-    def saved(self) -> Saved | None:
-        """Where these members were left; none when they start from the beginning.
+    def saved(self, members: Members | None = None) -> Saved | None:
+        """Where these members were left, or others; none when they start from the beginning.
 
         OtherVersion where this process is not meant for the service: it should not train at all.
         """
         try:
-            content = self._client.saved_state(self._key)
+            content = self._client.saved_state(self._key if members is None else key_of(members))
             if content is None:
                 return None
             from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
@@ -67,6 +67,11 @@ class Saving:
         except (ParetoscopeError, ValueError) as error:
             log.warning("these trials start from the beginning, as no saved state can be read: %s", error)
             return None
+
+    @property
+    def is_to_leave(self) -> bool:
+        """Whether the cohort should leave as soon as it can."""
+        return self._leave.is_set()
 
     def said(self, report: EpochReport) -> None:
         """Told of each report before it is sent."""

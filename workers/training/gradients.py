@@ -47,7 +47,7 @@ def step(model: Model, problem: Problem, weighting: Weighting, batch: Any, watch
         gram = weighting.gram(g, *half)
         w = weighting(losses, gram)
         plain = torch.bmm(g, g.mT) if weighting.own_gram else gram
-        return Step(losses, w, torch.bmm(w[:, None], g)[:, 0], head, plain)
+        return Step(losses, w, torch.bmm(w[:, None], weighting.direction(g))[:, 0], head, plain)
     w, by_example = weighting(losses, None), weighting.by_example()
     if by_example is not None:
         combined = [_combine(by_example, c) for c in zip(*cotangents, strict=True)]
@@ -89,7 +89,12 @@ def _term_gradients(s: tuple[Tensor, ...], encoder: Stack, cotangents: list[list
 
 
 def _every_second(cotangent: Tensor) -> Tensor:
-    """Zero but for every second example: half of each view, where views stand one below the other."""
+    """Zero but for every second example: half of each view, where views stand one below the other.
+
+    What has no examples [K, outputs], or a single one, has no noise that halves could be free of: it is halved.
+    """
+    if cotangent.dim() == 2 or cotangent.shape[1] == 1:
+        return cotangent / 2
     half = torch.zeros_like(cotangent)
     half[:, ::2] = cotangent[:, ::2]
     return half

@@ -27,14 +27,17 @@ from workers import optimizers, problems, weightings
 from workers.balance.schedule import Schedule
 from workers.data import DataSet
 from workers.data.random_streams import Seeds
-from workers.data.split import Split
+from workers.data.split import Part, Split
+from workers.measures.attacks.steps.ascent import Target
 from workers.models import Conditioned
 from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
+from workers.optimizers import schedule
 from workers.planning.cohorts import told_class
 from workers.problems import Problem
+from workers.problems.bottleneck import Bottleneck
 from workers.state import State, copy_into, joined, within
-from workers.training import alignment, gradients
+from workers.training import alignment, annealing, gradients
 from workers.training.angles import Angles
 from workers.training.gradients import Step
 from workers.weightings import Weighting
@@ -56,13 +59,15 @@ def train(
     between: Callable[[Progress], bool] | None = None,
     at_last: Callable[[Progress, EpochReport], None] | None = None,
     code: OwnCode | None = None,
+    rung: Rung | None = None,
 ) -> Iterator[EpochReport]:
     """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
 
     `at_end` is given the trained cohort and its members that did not fail, before their final report, and answers
     what could not be kept of which. `begun` is where the same trials were left before, or had ended when they had fewer
     epochs. `between` is told after each report but the final one how far they are, and may ask them to leave;
-    `at_last` before the final one, with it. `code` is the study's own, where their problem is of it.
+    `at_last` before the final one, with it. `code` is the study's own, where their problem is of it. At a `rung` they
+    end before their last epoch.
     """
     cohort = _cohort(trials, data, device, evaluation.gradients, code)
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
@@ -86,8 +91,10 @@ def train(
             log.warning("trial %s failed: %s", name, why)
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
+        rests = rung is not None and epoch == rung.epoch and not last
+        measured = rung.evaluation if rung and rests else evaluation
         if alive:
-            columns |= cohort.evaluate(evaluation, epoch, last)
+            columns |= cohort.evaluate(measured, epoch, last)
         drawn = alive and _draws_curves(epoch, epochs, evaluation.every)
         points = cohort.curves(evaluation, epoch, last) if drawn else {}
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
@@ -108,14 +115,25 @@ def train(
             failures=failed,
             missing={alive[k].id: why for k, why in missing.items()},
             final=last or not alive,
+            rests=rests and bool(alive),
         )
         ended = tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
         progress = Progress(epoch, seconds, ended, cohort.state, epochs)
         if at_last and last and alive:
             at_last(progress, report)
+        if rung and rung.save and report.rests:
+            rung.save(progress, report)
         yield report
-        if not alive or (between and not last and between(progress)):
+        if not alive or rests or (between and not last and between(progress)):
             return
+
+
+class Rung(NamedTuple):
+    """Where members are compared before they go on: after which epoch, by what measured there, and what saves them."""
+
+    epoch: int
+    evaluation: Evaluation
+    save: Callable[[Progress, EpochReport], None] | None = None
 
 
 class Terms(Protocol):
@@ -149,6 +167,7 @@ class Trained(Protocol):
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]: ...
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]: ...
     def curves(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[int, Curve]: ...
+    def shown(self) -> tuple[Target, Part] | None: ...
     def state(self) -> State: ...
     def load(self, state: State) -> None: ...
 
@@ -203,13 +222,10 @@ class Cohort:
             terms, latent, device, seeds, steps, problem.raw, epochs, problem.by_beta, problem.separable
         )
         self.weighting = weightings.build([t.weighting for t in trials], setting)
-        rates, l1, l2 = (
-            torch.tensor(values, device=device)
-            for values in zip(*((t.training.learning_rate, t.training.l1, t.training.l2) for t in trials), strict=True)
-        )
+        self._trainings = [t.training for t in trials]
         stacks = (self.model.encoder, self.model.head)
         parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
-        self.optimizer = optimizers.build(first.training.optimizer, parameters, rates, l1, l2, paces)
+        self.optimizer = optimizers.build_for(self._trainings, parameters, device, paces)
         self.angles = Angles(terms)  # of the last epoch
         self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
@@ -243,6 +259,9 @@ class Cohort:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
         self.angles.start()
+        if (pace := schedule.factors(self._trainings, epoch, self.split.seeds.device)) is not None:
+            self.optimizer.set_pace(pace)
+        self.weighting.anneal(annealing.shares(self._trainings, epoch, self.split.seeds.device))
         if self._balance:
             self._balance.before_epoch(epoch)
         self.model.train(True)
@@ -294,6 +313,11 @@ class Cohort:
                 curves.setdefault(k, []).append({"where": where, "metrics": metrics})
         self._tell(self.weighting.middle())
         return curves
+
+    def shown(self) -> tuple[Target, Part] | None:
+        """Whose codes a latent map shows, and of which examples; none where the problem has no code."""
+        problem = self.problem
+        return (Target(self.model, problem), self.split.test) if isinstance(problem, Bottleneck) else None
 
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
         """What the problem measures after an epoch, per member, and how balanced the model is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -48,6 +48,7 @@ class Weighting(Remembering, Protocol):
     needs_gram: bool
     own_gram: bool = False  # whether `gram` is more than g gᵀ
     needs_halves: bool = False  # whether `gram` is to be given the share of half the batch
+    own_direction: bool = False  # whether `direction` is more than g
     needs_validation: bool = False  # whether `after_epoch` is to be called
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor: ...  # [m, n], [m, n, n] -> [m, n]
@@ -58,6 +59,10 @@ class Weighting(Remembering, Protocol):
         `half` is the part of g that every second example gives.
         """
         return torch.bmm(g, g.mT)
+
+    def direction(self, g: Tensor) -> Tensor:
+        """What the weights just given multiply [m, n, P]: the terms' gradients, or what came of them over time."""
+        return g
 
     def told(self, epoch: int, step: int, rows: int) -> Tensor | None:
         """What the model is told with the coming batch: [m, G, numbers], each for one of G equal shares of its rows.
@@ -86,6 +91,10 @@ class Weighting(Remembering, Protocol):
         """Metrics of its own after an epoch: their names, and the value of each member that has one."""
         return {}
 
+    def anneal(self, share: Tensor | None) -> None:
+        """From now on the weights of all terms but the first are so many times what they are: [m]; none: once."""
+        return None
+
     def after_epoch(self, train: Tensor, validation: Tensor) -> None:
         """The mean of each term after the epoch, on training examples and on the validation split: both [m, n]."""
         return None
@@ -97,17 +106,23 @@ class Mixed(Weighting):
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         self._groups: list[tuple[Tensor, Weighting]] = []
         seeds = setting.seeds or (0,) * len(params)
-        for name in dict.fromkeys(p.name for p in params):
-            rows = [k for k, p in enumerate(params) if p.name == name]
+        for rows in _grouped(params):
             group = _build([params[k] for k in rows], setting._replace(seeds=tuple(seeds[k] for k in rows)))
             self._groups.append((torch.tensor(rows, device=setting.device), group))
         self._members = len(params)
+        self._share: Tensor | None = None  # of the terms in the weights, [m, n]
+        self._terms = len(setting.terms)
         self.needs_gram = any(group.needs_gram for _, group in self._groups)
         self.own_gram = any(group.own_gram for _, group in self._groups)
         self.needs_halves = any(group.needs_halves for _, group in self._groups)
+        self.own_direction = any(group.own_direction for _, group in self._groups)
         self.needs_validation = any(group.needs_validation for _, group in self._groups)
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
+        w = self._weights(losses, gram)
+        return w if self._share is None else w * self._share.to(w)
+
+    def _weights(self, losses: Tensor, gram: Tensor | None) -> Tensor:
         if len(self._groups) == 1:
             return self._groups[0][1](losses, gram)
         w = torch.empty_like(losses)
@@ -126,11 +141,25 @@ class Mixed(Weighting):
                 gram.index_copy_(0, rows, group.gram(g.index_select(0, rows), own))
         return gram
 
+    def direction(self, g: Tensor) -> Tensor:
+        if len(self._groups) == 1 or not self.own_direction:
+            return self._groups[0][1].direction(g) if self.own_direction else g
+        d = g.clone()
+        for rows, group in self._groups:
+            if group.own_direction:
+                d.index_copy_(0, rows, group.direction(g.index_select(0, rows)))
+        return d
+
     def told(self, epoch: int, step: int, rows: int) -> Tensor | None:
         return self._only().told(epoch, step, rows)
 
     def by_example(self) -> Tensor | None:
-        return self._only().by_example()
+        w = self._only().by_example()
+        return w if w is None or self._share is None else w * self._share[:, None].to(w)
+
+    def anneal(self, share: Tensor | None) -> None:
+        rest = None if share is None else share[:, None].expand(-1, self._terms - 1)
+        self._share = None if rest is None else torch.cat((torch.ones_like(rest[:, :1]), rest), dim=1)
 
     def middle(self) -> Tensor | None:
         return self._only().middle()
@@ -176,9 +205,31 @@ def build(params: Sequence[Spec], setting: Setting) -> Weighting:
     return Mixed(params, setting)
 
 
+def of_members(params: Sequence[Spec], state: State, rows: Sequence[int]) -> State:
+    """The state of some members of a cohort with these weightings, as one that was built of them alone has it."""
+    chosen = [params[k] for k in rows]
+    groups = {params[own[0]].name: (str(i), own) for i, own in enumerate(_grouped(params))}
+    parts: dict[str, State] = {}
+    for i, group in enumerate(_grouped(chosen)):
+        before, members = groups[chosen[group[0]].name]
+        own_rows = [members.index(rows[place]) for place in group]
+        parts[str(i)] = _kind(chosen[group[0]]).of_members(within(before, state), own_rows)
+    return joined(parts)
+
+
+def _grouped(params: Sequence[Spec]) -> list[list[int]]:
+    """The members of each weighting, in the order of their first."""
+    names = dict.fromkeys(p.name for p in params)
+    return [[k for k, p in enumerate(params) if p.name == name] for name in names]
+
+
 def _build(params: Sequence[Spec], setting: Setting) -> Weighting:
-    kind = type(params[0])
-    own = (params[0].name.replace("-", "_"), kind.__name__)
-    module, name = getattr(kind, "adapter", own)
-    weighting: Weighting = getattr(importlib.import_module(f"{__name__}.{module}"), name)(params, setting)
+    weighting: Weighting = _kind(params[0])(params, setting)
     return weighting
+
+
+def _kind(params: Spec) -> Any:
+    """The class of the weighting that these parameters are of."""
+    kind = type(params)
+    module, name = getattr(kind, "adapter", (params.name.replace("-", "_"), kind.__name__))
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

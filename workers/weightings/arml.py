@@ -28,6 +28,7 @@ class Arml(Weighting):
 
     needs_gram = True
     remembers = ("_gradients", "_alpha", "_mean_alpha", "_mean_gram", "_moves", "_steps")
+    members_second = ("_gradients",)
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         def each(value: Callable[[Spec], float]) -> Tensor:

@@ -25,6 +25,7 @@ class Blending(Weighting):
     needs_gram = False
     needs_validation = True
     remembers = ("_curves", "_epoch", "_w")
+    members_second = ("_curves",)
 
     def __init__(self, params: Sequence[Spec], setting: Setting) -> None:
         def each(value: Callable[[Spec], float]) -> Tensor:

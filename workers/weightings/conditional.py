@@ -17,6 +17,7 @@ from workers.models.components.modulation import Told
 from workers.weightings import Place, Setting, Weighting
 
 DRAWS = 16  # βs of a batch, where each example may have its own: more cost more time
+FEW = 0.1  # a concentration below which gammas are no longer numbers of single precision
 
 
 def told_by(spec: Spec, by_beta: bool, terms: int) -> Told:
@@ -37,6 +38,13 @@ def at_preference(terms: Sequence[str], preference: Mapping[str, float]) -> list
     if not min(shares) >= 0 or not math.isclose(sum(shares), 1, abs_tol=1e-6):
         raise ValueError(f"the shares of preference must be 0 or more and sum to 1, got {dict(preference)}")
     return [2 * share - 1 for share in shares]
+
+
+def extreme(alpha: Tensor, generator: torch.Generator) -> Tensor:
+    """Preferences of a Dirichlet distribution with small α, whose gammas underflow: Γ(α) is Γ(α+1)·U^{1/α}, in logs."""
+    log_gamma = torch._standard_gamma(alpha + 1, generator=generator).log()
+    u = torch.rand(alpha.shape, generator=generator).clamp_min(torch.finfo(alpha.dtype).tiny)
+    return torch.softmax(log_gamma + u.log() / alpha, dim=-1)
 
 
 class Conditional(Weighting):
@@ -84,6 +92,8 @@ class Conditional(Weighting):
         if self._setting.by_beta:
             return self._seeds.spread(self._seeds.draw(stream, parts))
         alpha = torch.full((*shape, len(self._setting.terms)), self._spec.concentration)
+        if self._spec.concentration < FEW:
+            return self._seeds.spread(self._seeds.draw(stream, lambda g: extreme(alpha, g)))
         gamma = self._seeds.draw(stream, lambda g: torch._standard_gamma(alpha, generator=g))
         return self._seeds.spread(gamma / gamma.sum(-1, keepdim=True))
 

@@ -7,13 +7,16 @@ of its own and they are called in turn, on the CPU.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 from torchjd import aggregation, scalarization
 
+from service.contract.methods import weightings as specs
 from workers import optimizers
 from workers.data.random_streams import generator
 from workers.state import State, copy_into, joined, put, within
@@ -24,10 +27,19 @@ log = logging.getLogger(__name__)
 
 
 def _preference(p: Any, setting: Setting) -> Tensor | None:
-    """λ: the share of all terms but the first, in equal parts; for the bottleneck that of the information term."""
+    """λ, none where all are equal: the share of all terms but the first, each with the same part of it; for the
+    bottleneck that of the information term.
+    """
     if p.preference == "equal":
         return None
+    return _shares(p, setting)
+
+
+def _shares(p: Any, setting: Setting) -> Tensor:
+    """The same for a method that has no word for equal parts."""
     others = len(setting.terms) - 1
+    if p.preference == "equal":
+        return torch.full((others + 1,), 1 / (others + 1)).double()
     return torch.tensor([1 - p.preference] + [p.preference / others] * others).double()
 
 
@@ -37,7 +49,14 @@ def _root(gram: Tensor) -> Any:
     return vectors * values.clamp_min(0).sqrt()
 
 
-GRAMIANS: dict[str, Callable[[Any, Setting], Any]] = {
+SMOOTHED: dict[str, Callable[[], Any]] = {
+    "mgda": specs.Mgda,
+    "pcgrad": specs.Pcgrad,
+    "cagrad": specs.Cagrad,
+    "upgrad": specs.Upgrad,
+}
+
+MATRICES: dict[str, Callable[[Any, Setting], Any]] = {
     "mgda": lambda p, s: aggregation.MGDAWeighting(p.epsilon, p.max_iters),
     "upgrad": lambda p, s: aggregation.UPGradWeighting(_preference(p, s)),
     "pcgrad": lambda p, s: aggregation.PCGradWeighting(),
@@ -48,6 +67,24 @@ GRAMIANS: dict[str, Callable[[Any, Setting], Any]] = {
     "imtl-g": lambda p, s: aggregation.IMTLGWeighting(),
     "aligned-mtl": lambda p, s: aggregation.AlignedMTLWeighting(_preference(p, s), p.scale_mode),
     "fairgrad": lambda p, s: aggregation.FairGradWeighting(p.alpha, p.max_iters),
+    "dualproj": lambda p, s: aggregation.DualProjWeighting(_preference(p, s)),
+    "gradvac": lambda p, s: aggregation.GradVacWeighting(p.beta),
+    "pcd": lambda p, s: aggregation.PCDWeighting(p.tau, p.decay),
+    "cr-mogm": lambda p, s: aggregation.CRMOGMWeighting(MATRICES[p.method](SMOOTHED[p.method](), s), p.smoothing),
+    "modo": lambda p, s: aggregation.MoDoWeighting(p.learning_rate, p.rho),
+    "sdmgrad": lambda p, s: aggregation.SDMGradWeighting(
+        p.learning_rate, p.momentum, p.steps, p.pull, _preference(p, s)
+    ),
+    "excess-mtl": lambda p, s: aggregation.ExcessMTLWeighting(p.step_size, p.warm_up * s.batches),
+}
+
+REMEMBERED: dict[str, tuple[str, ...]] = {  # attributes that calls change; that of Nash-MTL is saved by itself
+    "gradvac": ("_phi_t",),
+    "pcd": ("_sq_norm_ema", "_n_steps"),
+    "cr-mogm": ("_lambda",),
+    "modo": ("_lambda",),
+    "sdmgrad": ("_w",),
+    "excess-mtl": ("_weights", "_sq_grad_sum", "_initial_w", "_warmup_w_sum", "_n_steps"),
 }
 
 
@@ -58,6 +95,7 @@ class Scalar(NamedTuple):
     before: Callable[[Any, Tensor, int, int], None] = lambda method, losses, step, batches: None
     learned: bool = False
     remembers: tuple[str, ...] = ()  # attributes that its calls change, beside its parameters
+    draws: bool = False  # from torch's global generator
 
 
 def _close_epoch(method: scalarization.DWA, losses: Tensor, step: int, batches: int) -> None:
@@ -69,6 +107,10 @@ def _look_back(method: scalarization.FAMO, losses: Tensor, step: int, batches: i
     """FAMO asks how the last step changed its batch's losses; this batch's stand for them and save a forward pass."""
     if step > 0:
         method.update(losses)
+
+
+def _as_precise(method: scalarization.PBI, losses: Tensor, step: int, batches: int) -> None:
+    method.weights = method.weights.to(losses)
 
 
 SCALARIZERS: dict[str, Scalar] = {
@@ -85,39 +127,59 @@ SCALARIZERS: dict[str, Scalar] = {
     ),
     "imtl-l": Scalar(lambda p, s: scalarization.IMTLL(len(s.terms)), learned=True),
     "stch": Scalar(lambda p, s: scalarization.STCH(p.mu, _preference(p, s))),
+    "geometric-mean": Scalar(lambda p, s: scalarization.GeometricMean()),
+    "random": Scalar(lambda p, s: scalarization.Random(), draws=True),
+    "cosmos": Scalar(lambda p, s: scalarization.COSMOS(p.penalty, _shares(p, s))),
+    "pbi": Scalar(lambda p, s: scalarization.PBI(p.theta, _shares(p, s)), before=_as_precise),
 }
 
 
 class Member(Protocol):
-    """The weights [n] of one member from its Gram matrix [n, n] or its losses [n]."""
+    """The weights [n] of one member from its Gram matrix [n, n], its gradients [n, P] or its losses [n]."""
 
     def __call__(self, statistic: Tensor, step: int) -> Tensor: ...
     def state(self) -> State: ...
     def load(self, state: State) -> None: ...
 
 
-class GramianMember:
+@contextmanager
+def _own_numbers(seed: int, step: int) -> Iterator[None]:
+    """torchjd draws from torch's global generator: it stands at a member's own numbers for a call."""
+    with torch.random.fork_rng(devices=()):
+        torch.default_generator.set_state(generator(seed, f"weighting/{step}").get_state())
+        yield
+
+
+class MatrixMember:
+    """torchjd's weights from a matrix with a row for each term."""
+
     def __init__(self, p: Any, setting: Setting, seed: int) -> None:
-        self._method, self._seed = GRAMIANS[p.name](p, setting), seed
+        self._method, self._seed = MATRICES[p.name](p, setting), seed
+        self._terms, self._remembers = len(setting.terms), REMEMBERED.get(p.name, ())
 
     def __call__(self, statistic: Tensor, step: int) -> Tensor:
-        """torchjd draws from torch's global generator: it stands at this member's own numbers for the call."""
-        with torch.random.fork_rng(devices=()):
-            torch.default_generator.set_state(generator(self._seed, f"weighting/{step}").get_state())
+        with _own_numbers(self._seed, step):
             weights: Tensor = self._method(statistic)
         return weights
 
     def state(self) -> State:
-        """Only Nash-MTL has one: its last solution, from which the next is sought."""
-        nash = self._nash()
-        if nash is None or nash.step == 0:
+        if (nash := self._nash()) is None:
+            return remembered(self._method, self._remembers)
+        if nash.step == 0:
             return {}
         return {"step": torch.tensor(int(nash.step)), "alpha": torch.from_numpy(nash.prvs_alpha).clone()}
 
     def load(self, state: State) -> None:
-        if (nash := self._nash()) and state:
+        if not any(tensor.dim() for tensor in state.values()):
+            return  # it was never called
+        if nash := self._nash():
             nash._init_optim_problem()  # which it does itself only in its first step
             nash.step, nash.prvs_alpha = float(state["step"]), state["alpha"].numpy().copy()
+        elif state:
+            largest = max(state.values(), key=Tensor.numel)
+            columns = largest.shape[-1] if largest.dim() == 2 else self._terms
+            self(torch.eye(self._terms, columns).to(largest), 0)  # from its first call on it knows its shapes
+            put(self._method, self._remembers, state)
 
     def _nash(self) -> Any:
         inner = getattr(self._method, "weighting", None)
@@ -128,7 +190,8 @@ class ScalarizerMember:
     """w = ∂S/∂ℓ, exactly, and one Adam step on the scalarizer's own parameters, as if trained with the model."""
 
     def __init__(self, p: Any, setting: Setting, seed: int) -> None:
-        make, self._before, learned, self._remembers = SCALARIZERS[p.name]
+        make, self._before, learned, self._remembers, draws = SCALARIZERS[p.name]
+        self._numbers = partial(_own_numbers, seed) if draws else nullcontext
         self._method, self._batches = make(p, setting), setting.batches
         self._learned = list(self._method.parameters()) if learned else []
         rate = torch.tensor([p.learning_rate]) if learned else torch.empty(0)
@@ -138,7 +201,8 @@ class ScalarizerMember:
     def __call__(self, statistic: Tensor, step: int) -> Tensor:
         self._before(self._method, statistic, step, self._batches)
         losses = statistic.clone().requires_grad_()
-        w, *own = torch.autograd.grad(self._method(losses), [losses, *self._learned])
+        with self._numbers(step):
+            w, *own = torch.autograd.grad(self._method(losses), [losses, *self._learned])
         if self._optimizer is not None:
             self._optimizer.step([g[None] for g in own])
         return w
@@ -194,7 +258,7 @@ class Guarded:
             member.load({name: tensor.cpu() for name, tensor in within(str(k), state).items()})
 
     def _weights(self, k: int, row: Tensor) -> Tensor:
-        nothing = row.new_full(row.shape[-1:], torch.nan)
+        nothing = row.new_full(row.shape[:1], torch.nan)
         if not row.isfinite().all():
             return nothing
         try:
@@ -220,6 +284,10 @@ class _Each(Weighting):
     def load(self, state: State) -> None:
         self._each.load(state)
 
+    @classmethod
+    def of_members(cls, state: State, rows: Sequence[int]) -> State:
+        return joined({"all": within("all", state), **{str(i): within(str(k), state) for i, k in enumerate(rows)}})
+
 
 class Gramian(_Each):
     """torchjd's weights from the Gram matrix, solved in double precision."""
@@ -227,13 +295,40 @@ class Gramian(_Each):
     needs_gram = True
 
     def __init__(self, params: Sequence[Any], setting: Setting) -> None:
-        members = [GramianMember(p, setting, seed) for p, seed in zip(params, setting.seeds, strict=True)]
+        members = [MatrixMember(p, setting, seed) for p, seed in zip(params, setting.seeds, strict=True)]
         self._each = Guarded(members, params[0].name)
 
     def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
         if gram is None:
             raise ValueError("this weighting needs the Gram matrix of the gradients")
         return self._each(gram.double(), losses)
+
+
+class Halves(Gramian):
+    """The same of A Bᵀ, where A and B are the gradients of two halves of the batch: their noise is independent, so that
+    E <a_i, b_j> = <E g_i, E g_j>, also for i = j. The update is of the whole batch.
+    """
+
+    own_gram = True
+    needs_halves = True
+
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
+        if half is None:
+            raise ValueError("this weighting needs the gradients of half the batch")
+        return 4 * torch.bmm(half, (g - half).mT)  # halves of g are half as long as gradients
+
+
+class Jacobian(Gramian):
+    """The same of the gradients themselves, as they are."""
+
+    own_gram = True
+
+    def gram(self, g: Tensor, half: Tensor | None = None) -> Tensor:
+        self._gradients = g
+        return torch.bmm(g, g.mT)
+
+    def __call__(self, losses: Tensor, gram: Tensor | None) -> Tensor:
+        return self._each(self._gradients, losses)
 
 
 class Scalarizer(_Each):

@@ -24,9 +24,10 @@ function suggesting(/** @type {StudyForm} */ form, arm) {
 
 /** What distinguishes an arm, in one line. */
 function gist(/** @type {StudyForm} */ form, arm) {
-  const { name = "no weighting", ...given } = isMap(arm.weighting) ? arm.weighting : {};
+  const none = form.catalog.code === undefined ? "no weighting" : (arm.problem?.name ?? "");
+  const { name = none, ...given } = isMap(arm.weighting) ? arm.weighting : {};
   const entry = suggesting(form, arm);
-  const sampler = arm.search?.sampler ?? entry?.schema.properties.sampler?.default;
+  const sampler = arm.search?.sampler ?? entry?.schema.properties.sampler?.default ?? entry?.name;
   const search = entry ? [`${arm.search.trials ?? "?"} trials by ${sampler}`] : [];
   const written = ([key, value]) => `${key} ${flow(value)}`;
   return [name, ...Object.entries(given).map(written), ...search, ...othersOf(arm).map(written)].join(", ");
@@ -54,6 +55,9 @@ function armElement(/** @type {StudyForm} */ form, /** @type {number} */ i, arms
   if (!isMap(arm)) return asWritten(form, path, `arm ${i + 1}`, arm);
   const isSearched = suggesting(form, arm) !== undefined;
   const { problems, weightings, searches } = form.catalog;
+  const own = problems.find((entry) => entry.name === arm.problem?.name || (entry.first_choice && !arm.problem));
+  if (own?.weighs === false) delete arm.weighting; // a script weighs nothing, or by itself
+  const weighting = { label: "weighting", entries: weightings, isSearched };
   const setName = (text) => form.set([...path, "name"], text);
   const name = row(form, [...path, "name"], {
     label: "name",
@@ -63,7 +67,7 @@ function armElement(/** @type {StudyForm} */ form, /** @type {number} */ i, arms
   const rows = [
     name,
     ...namedPart(form, [...path, "problem"], { label: "problem", entries: problems, hasDefault: true, isSearched }),
-    ...namedPart(form, [...path, "weighting"], { label: "weighting", entries: weightings, isSearched }),
+    ...(own?.weighs === false ? [] : namedPart(form, [...path, "weighting"], weighting)),
     ...namedPart(form, [...path, "search"], { label: "search", entries: searches, hasDefault: true }),
     ...othersOf(arm).map(([key, value]) => asWritten(form, [...path, key], key, value, OVERRIDES[key])),
     buttonsOf(form, i, arms),
@@ -89,7 +93,8 @@ export function armsSection(/** @type {StudyForm} */ form) {
   add.addEventListener("click", () => {
     const weighting = form.catalog.weightings.find((entry) => entry.first_choice)?.name;
     const name = arms.length ? freeName(arms, "arm") : "arm 1";
-    form.insertArm(arms.length, { name, weighting: { name: weighting } });
+    const own = form.catalog.code === undefined ? {} : { problem: { name: form.catalog.problems[0].name } };
+    form.insertArm(arms.length, { name, ...own, weighting: { name: weighting } });
   });
   return [...arms.map((_, i) => armElement(form, i, arms)), error, h("p", { class: "section-end" }, add)];
 }

@@ -4,6 +4,7 @@ import { h } from "../kit/dom.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { armsSection } from "./arms.js";
 import { attackRows } from "./attacks.js";
+import { constraintsSection } from "./constraints.js";
 import { textInput } from "./field.js";
 import { objectivesSection } from "./objectives.js";
 import { namedPart, sectionRows } from "./part.js";
@@ -53,24 +54,36 @@ function evaluationRows(/** @type {StudyForm} */ form) {
   return isMap(form.read(["evaluation"]) ?? {}) ? [...rows, ...attackRows(form)] : rows;
 }
 
+function codeRow(/** @type {StudyForm} */ form) {
+  const build = () => h("span", {}, form.catalog.code, " ", h("code", {}, String(form.read(["code"])).slice(0, 12)));
+  return row(form, ["code"], { label: "code", hint: "the file that the arms’ problems stand in", build, group: true });
+}
+
+/** Data or model: chosen among ours, or what the study's own code gives; how it is split stays as it is written. */
+function givenPart(/** @type {StudyForm} */ form, /** @type {string} */ name, /** @type {Entry[]} */ entries) {
+  if (form.catalog.code === undefined) return namedPart(form, [name], { label: name, entries, hasDefault: true });
+  const written = form.read([name]);
+  if (written !== undefined) return [asWritten(form, [name], name, written)];
+  return [h("p", { class: "section-end muted" }, `What ${form.catalog.code} gives.`)];
+}
+
 /** @type {Record<string, { title: string, build: (form: StudyForm) => HTMLElement[] }>} */
 export const SECTIONS = {
-  study: { title: "Study", build: (form) => [nameRow(form), seedsRow(form)] },
-  data: {
-    title: "Data",
-    build: (form) => namedPart(form, ["data"], { label: "data", entries: form.catalog.data, hasDefault: true }),
+  study: {
+    title: "Study",
+    build: (form) => [nameRow(form), ...(form.catalog.code === undefined ? [] : [codeRow(form)]), seedsRow(form)],
   },
-  model: {
-    title: "Model",
-    build: (form) => namedPart(form, ["model"], { label: "model", entries: form.catalog.models, hasDefault: true }),
-  },
+  data: { title: "Data", build: (form) => givenPart(form, "data", form.catalog.data) },
+  model: { title: "Model", build: (form) => givenPart(form, "model", form.catalog.models) },
   training: { title: "Training", build: (form) => sectionRows(form, "training") },
   objectives: { title: "Objectives", build: objectivesSection },
+  constraints: { title: "Constraints", build: constraintsSection },
   arms: { title: "Arms", build: armsSection },
   evaluation: { title: "Evaluation", build: evaluationRows },
   resources: { title: "Resources", build: (form) => sectionRows(form, "resources") },
   limits: { title: "Limits", build: (form) => sectionRows(form, "limits") },
+  stopping: { title: "Stopping early", build: (form) => sectionRows(form, "stopping") },
 };
 
 /** The keys of a study that the form has fields for. */
-export const KEYS = ["name", "seeds", ...Object.keys(SECTIONS)];
+export const KEYS = ["name", "seeds", "code", ...Object.keys(SECTIONS)];

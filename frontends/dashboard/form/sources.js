@@ -37,7 +37,7 @@ function leanSection(/** @type {Spec} */ spec, /** @type {Entry} */ entry) {
 /** The arm without its defaults; a search that is only the default goes as a whole. */
 function leanArm(arm, /** @type {Catalog} */ { problems, weightings, searches }) {
   const usual = searches.find((entry) => entry.first_choice)?.name;
-  const search = lean(arm.search, searches);
+  const { told: _told, ...search } = lean(arm.search, searches) ?? {}; // found anew when the study is submitted
   const parts = {
     problem: lean(arm.problem, problems),
     weighting: lean(arm.weighting, weightings),
@@ -59,6 +59,7 @@ export function withoutDefaults(/** @type {Spec} */ spec, /** @type {Catalog} */
     model: lean(spec.model, catalog.models),
     arms: spec.arms.map((arm) => leanArm(arm, catalog)),
     objectives: spec.objectives.map((objective) => without(objective, (_, value) => value === null)),
+    ...(spec.constraints ? { constraints: spec.constraints.map((each) => without(each, (_, v) => v === null)) } : {}),
   };
   const { study_defaults: defaults } = vocabulary;
   const usual = (/** @type {string} */ key, value) => key in defaults && same(value, defaults[key]);

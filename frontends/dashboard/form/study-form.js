@@ -12,7 +12,7 @@ const FEW_ARMS = 2;
 export class StudyForm {
   /**
    * `onChange(spec)` after every change a reader makes.
-   * @param {{ catalog: Catalog, onChange: (spec: Spec) => void }} parts
+   * @param {{ catalog: FormCatalog, onChange: (spec: Spec) => void }} parts
    */
   constructor({ catalog, onChange }) {
     this.catalog = catalog;
@@ -35,7 +35,8 @@ export class StudyForm {
     this.element = h("div", { class: "form" });
   }
 
-  show(/** @type {Spec} */ spec) {
+  show(/** @type {Spec} */ spec, /** @type {FormCatalog} */ catalog = this.catalog) {
+    this.catalog = catalog;
     this.spec = structuredClone(spec);
     this.opened.clear();
     const arms = Array.isArray(spec.arms) ? spec.arms : [];
@@ -48,7 +49,8 @@ export class StudyForm {
     const before = JSON.stringify([this.metrics, this.ownObjectives]);
     this.metrics = metrics;
     if (this.spec?.objectives === undefined) this.ownObjectives = objectives;
-    if (this.spec && JSON.stringify([this.metrics, this.ownObjectives]) !== before) this.#renderSection("objectives");
+    if (!this.spec || JSON.stringify([this.metrics, this.ownObjectives]) === before) return;
+    for (const name of ["objectives", "constraints"]) this.#renderSection(name);
   }
 
   /** What the catalog says about a section. @param {string} name */

@@ -127,6 +127,10 @@ export const remove = (/** @type {string} */ path) => request("DELETE", path);
 export const postJson = (path, value) =>
   request("POST", path, { body: JSON.stringify(value), type: "application/json" });
 
+/** @param {string} path @param {unknown} value */
+export const patchJson = (path, value) =>
+  request("PATCH", path, { body: JSON.stringify(value), type: "application/json" });
+
 /** @param {string} path @param {string} text @param {Record<string, string>} [headers] */
 export const postYaml = (path, text, headers) =>
   request("POST", path, { body: text, type: "application/yaml", headers });

@@ -46,7 +46,7 @@ export class Live {
     this.retrying = undefined;
     /** @type {EventSource | null} */
     this.source = null;
-    this.observer = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: "200px" });
+    this.observer = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: "400px" });
     document.addEventListener("visibilitychange", () => this.#wakeUp());
   }
 

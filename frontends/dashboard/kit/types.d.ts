@@ -26,7 +26,21 @@ interface CodeAnswer {
   hash: string;
   state: "waiting" | "described" | "refused";
   entry: string;
-  problems: { name: string; kind: "problem" | "script"; doc: string; terms: string[] }[];
+  problems: {
+    name: string;
+    kind: "problem" | "script";
+    doc: string;
+    terms: string[];
+    parameters: {
+      name: string;
+      kind: "bool" | "int" | "float" | "str";
+      choices: (boolean | number | string)[] | null;
+      default: boolean | number | string | null;
+      required: boolean;
+      optional: boolean;
+      doc: string;
+    }[];
+  }[];
   reason: string | null;
   file: string | null;
   line: number | null;
@@ -39,6 +53,7 @@ interface Counts {
   failed: number;
   stopped: number;
   collapsed: number;
+  infeasible?: number;
 }
 
 interface ArmLook {
@@ -93,6 +108,11 @@ interface ListedStudy {
   unreadable?: string | null;
   lost_events?: number;
   last_seq: number;
+  data?: string;
+  tags?: string[];
+  pinned?: boolean;
+  archived?: boolean;
+  excerpt?: string;
 }
 
 interface Study extends ListedStudy {
@@ -100,6 +120,7 @@ interface Study extends ListedStudy {
   pausing?: boolean;
   spec: Spec;
   metrics: Metric[];
+  notes?: string;
   figures: FigureOffer[];
   curves: boolean;
 }
@@ -117,6 +138,7 @@ interface Trial {
   state: string;
   reason: string | null;
   collapsed: boolean;
+  feasible?: boolean | null;
   on_front: boolean;
   verifies: boolean;
   config: Record<string, Flat>;
@@ -128,6 +150,24 @@ interface Trial {
   started_at: string | null;
   ended_at: string | null;
   host: string | null;
+}
+
+/** A point that a rule has chosen, and a study of it alone. */
+interface PickedPoint {
+  by: string;
+  why: string;
+  trial: string;
+  arm: string;
+  seed: number;
+  where: Record<string, number> | null;
+  state: string;
+  config: Record<string, Flat>;
+  metrics: Record<string, number | null>;
+  selection: string | null;
+  candidates: number;
+  checkpoint: string | null;
+  spec: Spec;
+  yaml: string;
 }
 
 /** One of the many points of a trial. */
@@ -265,12 +305,17 @@ interface Entry {
 interface Catalog {
   data: Entry[];
   models: Entry[];
-  problems: Entry[];
+  problems: (Entry & { weighs?: boolean })[];
   weightings: Entry[];
   searches: (Entry & { suggests: boolean })[];
   attacks: Entry[];
   sections: Entry[];
   metrics: Metric[];
+}
+
+/** What the form offers: the service's catalog, or with the problems of a reader's own file. */
+interface FormCatalog extends Catalog {
+  code?: string; // the file that the problems stand in
 }
 
 interface Vocabulary {

@@ -13,7 +13,7 @@ import { vocabulary } from "../kit/vocabulary.js";
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const COLLAPSED = `collapsed: less than ${LEAST_BITS} bit in the code, or nothing of the label; off the front`;
 const SHARE = "the part of all arms’ joint hypervolume that only this arm attains, mean over seeds";
-const LOST = "a seed whose trials all failed or collapsed counts with a hypervolume of 0";
+const LOST = "a seed whose trials all failed, collapsed or are infeasible counts with a hypervolume of 0";
 
 const AGAINST = "distance to the baseline’s front of the same seed, in units of its ranges, which depend on how far "
   + "its settings reach: compare it within this study only. “At the same …” rests on a gap in the metric’s own unit, "
@@ -142,7 +142,7 @@ export class ArmsTable {
     const { counts, hypervolume, dominated_over_seeds: dominated } = arm;
     const cells = [
       `${counts.finished}/${counts.planned}`,
-      `${counts.failed}, ${counts.collapsed}`,
+      `${counts.failed}, ${counts.collapsed}${counts.infeasible ? `, ${counts.infeasible} infeasible` : ""}`,
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(arm, pair),
       landsWords(arm.amounts_to_over_seeds),

@@ -41,7 +41,7 @@ export class ExtendForm {
     this.onExtended = onExtended;
     this.onClose = onClose;
     const { spec } = study;
-    const searching = spec.arms.find((arm) => arm.search?.name === "optuna");
+    const searching = spec.arms.find((arm) => (arm.search?.name ?? "grid") !== "grid");
     const taken = plural(spec.seeds.length, "seed");
     const noSeeds = searching ? `${searching.name} searches, and its search deals the seeds out in turn` : "";
     this.seeds = this.#row("seeds", "More seeds", noSeeds || `it has ${taken}: ${spec.seeds.join(", ")}`);

@@ -18,7 +18,7 @@ export class Follower {
     this.ended = false;
     /** @type {Map<Element, Followed>} */
     this.panels = new Map();
-    this.observer = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: "200px" });
+    this.observer = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: "400px" });
     document.addEventListener("visibilitychange", () => this.#poll());
   }
 

@@ -6,6 +6,7 @@ import { progressBar, setProgress } from "../kit/progress.js";
 import { Spark } from "../figures/spark.js";
 import { swatch } from "../kit/swatch.js";
 import { lookOf, stateWords } from "../kit/vocabulary.js";
+import { tagLink } from "./notes.js";
 
 const hypervolume = (/** @type {ListedStudy} */ study) => study.spark?.at(-1) ?? -1;
 
@@ -34,13 +35,6 @@ export function sorted(/** @type {ListedStudy[]} */ studies, /** @type {string} 
   if (!by) return studies;
   const turn = sort.startsWith("-") ? -1 : 1;
   return [...studies].sort((a, b) => turn * compare(by(a), by(b)));
-}
-
-/** Whether a study's name, id or one of its arms holds the text. @param {ListedStudy} study @param {string} text */
-export function matches(study, text) {
-  const wanted = text.trim().toLowerCase();
-  const names = [study.name, study.id, ...study.arms.map((arm) => arm.name)];
-  return names.some((name) => name.toLowerCase().includes(wanted));
 }
 
 export class Rows {
@@ -91,11 +85,12 @@ export class Rows {
     box.addEventListener("change", () => this.onSelect(study.id, box.checked));
     const arms = study.arms.map((arm) => h("span", { class: "arm" }, swatch(arm), arm.name));
     const spark = new Spark();
+    const link = h("a", { href: `/studies/${encodeURIComponent(study.id)}` });
     const row = h(
       "tr",
       {},
       h("td", { class: "pick" }, box),
-      h("th", { scope: "row" }, h("a", { href: `/studies/${encodeURIComponent(study.id)}` }, study.name)),
+      h("th", { scope: "row" }, link, h("span", { class: "tags" }), h("p", { class: "excerpt muted" })),
       h("td", { class: "state" }),
       h("td", { class: "bar-cell" }, progressBar(), h("span", { class: "muted eta" })),
       h("td", { class: "num trials-cell" }),
@@ -109,8 +104,17 @@ export class Rows {
   }
 
   #update(/** @type {HTMLElement} */ row, /** @type {ListedStudy} */ study) {
-    const [pick, , state, bar, trials, failed] = /** @type {any[]} */ ([...row.children]);
+    const [pick, title, state, bar, trials, failed] = /** @type {any[]} */ ([...row.children]);
     const box = pick.firstElementChild;
+    const [link, tags, excerpt] = title.children;
+    setText(link, study.name);
+    setText(excerpt, study.excerpt ?? "");
+    const marks = [study.pinned ? "pinned" : null, ...(study.tags ?? [])].filter((each) => each !== null);
+    if (marks.join("\n") !== tags.dataset.marks) {
+      tags.dataset.marks = marks.join("\n");
+      const pin = study.pinned ? [h("span", { class: "tag pin" }, "pinned")] : [];
+      tags.replaceChildren(...pin, ...(study.tags ?? []).map(tagLink));
+    }
     box.checked = this.isSelected(study.id);
     box.disabled = !box.checked && this.isFull();
     setText(state, study.state === "running" ? lookOf(study) : stateWords(study));

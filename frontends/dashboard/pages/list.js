@@ -4,7 +4,7 @@ import { choose, chosen } from "../kit/address.js";
 import { get, Offline } from "../kit/api.js";
 import { noStudyYet } from "./demo.js";
 import { h, setAttr, setText } from "../kit/dom.js";
-import { matches, Rows } from "./list-rows.js";
+import { Rows } from "./list-rows.js";
 import { shortcut } from "../kit/shortcuts.js";
 import { isEnded, vocabulary } from "../kit/vocabulary.js";
 
@@ -17,20 +17,31 @@ const { studies_listed: MOST, studies_overlaid: MOST_COMPARED } = vocabulary.lim
 const asked = (name) => chosen(name) ?? "";
 const counted = (count) => (count === 1 ? "1 study" : `${count} studies`);
 
-/** Text and state to filter by. */
-function filters(onText, onState) {
-  const box = { type: "search", id: "filter", placeholder: "name or arm", autocomplete: "off" };
+/** What the reader looks for, as the service takes it. */
+function sought() {
+  const state = STATES.includes(asked("state")) ? asked("state") : "";
+  const archived = asked("archived") ? "true" : "";
+  return Object.entries({ text: asked("q"), tag: asked("tag"), state, archived }).filter(([, value]) => value);
+}
+
+/** Text, state and place to filter by. */
+function filters(onText, onChange) {
+  const box = { type: "search", id: "filter", placeholder: "name, note, tag, data or arm", autocomplete: "off" };
   const text = h("input", { ...box, value: asked("q") });
   const states = STATES.map((state) => h("option", { value: state, selected: asked("state") === state }, state));
   const state = h("select", {}, h("option", { value: "" }, "any state"), states);
+  const archived = h("input", { type: "checkbox", checked: Boolean(asked("archived")) });
   text.addEventListener("input", () => onText(text.value));
-  state.addEventListener("change", () => onState(state.value));
+  state.addEventListener("change", () => onChange({ state: state.value }));
+  archived.addEventListener("change", () => onChange({ archived: archived.checked ? "1" : "" }));
   const clear = () => {
     text.value = state.value = "";
-    choose({ q: "", state: "" });
+    archived.checked = false;
+    choose({ q: "", state: "", tag: "", archived: "" });
   };
   const hint = h("span", { class: "muted wide", "aria-hidden": "true" }, h("kbd", {}, "/"));
   const labels = [h("label", {}, "Filter ", text), hint, h("label", {}, "State ", state)];
+  labels.push(h("label", {}, archived, " archived"));
   return { text, clear, element: h("div", { class: "filters", role: "search" }, labels) };
 }
 
@@ -85,10 +96,10 @@ export async function showList(/** @type {HTMLElement} */ page) {
   const filter = filters(
     (text) => {
       choose({ q: text.trim() });
-      show();
+      refresh();
     },
-    (state) => {
-      choose({ state });
+    (change) => {
+      choose(change);
       refresh();
     },
   );
@@ -119,21 +130,19 @@ export async function showList(/** @type {HTMLElement} */ page) {
   });
 
   function show() {
-    const text = asked("q");
-    const state = asked("state");
-    const shown = text ? studies.filter((study) => matches(study, text)) : studies;
-    rows.show(shown, asked("sort"));
-    const active = shown.filter((study) => !isEnded(study)).length;
-    const reach = text ? `${shown.length} of ${counted(studies.length)}` : counted(shown.length);
-    setText(summary, `${reach}${next && !text ? " shown" : ""}, ${active} queued or running`);
-    const isEmpty = studies.length === 0 && !state;
+    const [text, tag, state] = ["q", "tag", "state"].map(asked);
+    rows.show(studies, asked("sort"));
+    const active = studies.filter((study) => !isEnded(study)).length;
+    setText(summary, `${counted(studies.length)}${next ? " shown" : ""}, ${active} queued or running`);
+    const isEmpty = studies.length === 0 && !sought().length;
     list.hidden = isEmpty;
     empty.hidden = !isEmpty;
-    rows.element.hidden = shown.length === 0;
-    none.hidden = shown.length > 0;
-    const conditions = [text && `has “${text}” in its name or arms`, state && `is ${state}`];
-    const what = conditions.filter(Boolean).join(" and ");
-    setText(noMatch, `No study${next ? ` of the newest ${limit}` : ""} ${what}.`);
+    rows.element.hidden = studies.length === 0;
+    none.hidden = studies.length > 0;
+    const inAny = "in its name, notes, tags, data or arms";
+    const tagged = [tag && `is tagged “${tag}”`, state && `is ${state}`, asked("archived") && "is archived"];
+    const what = [text && `has “${text}” ${inAny}`, ...tagged].filter(Boolean).join(" and ");
+    setText(noMatch, `No study ${what}.`);
     more.hidden = next === null || limit >= MOST;
   }
 
@@ -142,8 +151,7 @@ export async function showList(/** @type {HTMLElement} */ page) {
     if (document.hidden) return;
     const mine = ++round;
     try {
-      const state = STATES.includes(asked("state")) ? `&state=${asked("state")}` : "";
-      const answer = await get(`/api/studies?limit=${limit}${state}`);
+      const answer = await get(`/api/studies?${new URLSearchParams([["limit", String(limit)], ...sought()])}`);
       if (mine !== round) return;
       ({ studies, next } = answer);
       show();

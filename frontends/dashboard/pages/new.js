@@ -3,6 +3,7 @@
 import { Checked } from "../form/checked.js";
 import { forgetDraft, keepDraft, keptDraft } from "../form/drafts.js";
 import { Editor } from "../form/editor.js";
+import { ownCatalog } from "../form/own-catalog.js";
 import { ownCode } from "../form/own-code.js";
 import { EMPTY, oneTrial, withoutDefaults } from "../form/sources.js";
 import { StudyForm } from "../form/study-form.js";
@@ -58,6 +59,9 @@ function viewSwitch(onView) {
 class NewStudy {
   /** @param {HTMLElement} page @param {Catalog} catalog @param {Source[]} sources */
   constructor(page, catalog, sources) {
+    this.catalog = catalog;
+    /** @type {Map<string, CodeAnswer | null>} by hash; null where it cannot be read */
+    this.codes = new Map();
     this.sources = sources;
     this.source = sources[0];
     this.key = newKey();
@@ -85,7 +89,7 @@ class NewStudy {
     this.unreadable = h("p", { class: "unreadable", hidden: true });
     this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Run this study");
     const start = h("label", {}, "Start from ", this.start);
-    const code = ownCode({ onStudy: (text, { entry }) => this.#takeCode(text, entry) });
+    const code = ownCode({ onStudy: (text, described) => this.#takeCode(text, described) });
     const head = h("div", { class: "panel-head" }, h("h1", {}, "New study"), start, this.views.element, code);
     const study = h("div", { class: "written" }, this.unreadable, this.form.element, this.editor.element);
     const run = h("div", { class: "run" }, this.submit, this.checked.short);
@@ -105,13 +109,22 @@ class NewStudy {
     this.#show(this.view);
   }
 
-  /** A study of code that was just read: written as YAML, as the form knows only what comes with the service. */
-  #takeCode(/** @type {string} */ text, /** @type {string} */ entry) {
+  /** A study of code that was just read. */
+  #takeCode(/** @type {string} */ text, /** @type {CodeAnswer} */ code) {
+    const { entry } = code;
+    this.codes.set(code.hash, code);
     const source = { key: `code:${entry}`, label: `code: ${entry}`, text, doc: `A study of your own code, ${entry}.` };
     this.sources.push(source);
     this.start.append(h("option", { value: source.key }, source.label));
     this.#put(source, null);
-    this.#show("yaml");
+    this.#show("form");
+  }
+
+  /** What is in the code that a study names, by its hash. */
+  async #readCode(/** @type {string} */ hash) {
+    const code = await get(`/api/code/${hash}`).catch(() => null);
+    this.codes.set(hash, code?.state === "described" ? code : null);
+    this.#showForm();
   }
 
   #choose(/** @type {string} */ key) {
@@ -158,13 +171,17 @@ class NewStudy {
   #showForm() {
     const isForm = this.view === "form";
     const isKnown = this.checkedText === this.text;
-    const isOwn = Boolean(this.spec?.code);
-    if (isOwn) this.#sayUnreadable({ message: "it names code of its own" });
-    this.unreadable.hidden = !(isForm && isKnown && (this.spec === null || isOwn));
-    this.form.element.hidden = !isForm || this.spec === null || isOwn;
-    if (!isForm || this.spec === null || isOwn || this.formText === this.text) return;
+    const hash = this.spec?.code?.hash ?? this.spec?.code;
+    const code = hash ? this.codes.get(hash) : undefined;
+    const isUnread = Boolean(hash && !code);
+    if (isUnread) this.#sayUnreadable({ message: "what is in its code is not known" });
+    this.unreadable.hidden = !(isForm && isKnown && (this.spec === null || (isUnread && code === null)));
+    this.form.element.hidden = !isForm || this.spec === null || isUnread;
+    if (isForm && isUnread && code === undefined) this.#readCode(hash);
+    if (!isForm || this.spec === null || isUnread || this.formText === this.text) return;
     this.formText = this.text;
-    this.form.show(this.spec);
+    if (hash) this.spec.code = hash;
+    this.form.show(this.spec, code ? ownCatalog(this.catalog, code) : this.catalog);
   }
 
   #formed(/** @type {Spec} */ spec) {

@@ -5,7 +5,7 @@ import { h, setText } from "../kit/dom.js";
 import { toYaml } from "../kit/yaml.js";
 
 /** A text with a button that copies it. */
-function copied(/** @type {string} */ title, /** @type {HTMLElement} */ element) {
+export function copied(/** @type {string} */ title, /** @type {HTMLElement} */ element) {
   const button = h("button", { type: "button" }, "Copy");
   button.addEventListener("click", async () => {
     try {

@@ -7,6 +7,7 @@ import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
 import { isEnded, lookOf, stateWords, takes, vocabulary } from "../kit/vocabulary.js";
 import { ExtendForm } from "./extend-form.js";
+import { Notes } from "./notes.js";
 
 const GOES_ON = "The study goes on by itself.";
 const LEAVING = "Trials in training save their state after the epoch they are in, and leave.";
@@ -73,10 +74,16 @@ export class StudyHead {
     const id = encodeURIComponent(study.id);
     const again = h("a", { href: `/new?from=${id}` }, "Run again with changes");
     const compare = h("a", { href: `/compare?studies=${id}` }, "Compare");
-    const wishes = [this.pause, this.resume, this.extend, this.retry, this.cancel, this.remove];
-    const actions = h("div", { class: "actions" }, compare, again, downloads(path), wishes);
-    const title = h("div", { class: "title" }, h("h1", {}, study.name), this.state, this.counters);
-    this.element = h("div", { class: "study-head" }, title, actions, this.bar, this.hint, this.reason);
+    this.notes = new Notes(study, (fresh) => {
+      this.show(fresh);
+      onActed(fresh);
+    });
+    const wishes = [this.notes.button, this.pause, this.resume, this.extend, this.retry, this.cancel, this.remove];
+    this.actions = h("div", { class: "actions" }, compare, again, downloads(path), wishes);
+    this.name = h("h1", {}, study.name);
+    const title = h("div", { class: "title" }, this.name, this.state, this.counters);
+    const below = [this.bar, this.hint, this.reason, this.notes.element];
+    this.element = h("div", { class: "study-head" }, title, this.actions, below);
     this.show(study);
   }
 
@@ -97,6 +104,8 @@ export class StudyHead {
 
   show(/** @type {ListedStudy & Pick<Study, "pausing">} */ study) {
     const words = stateWords(study);
+    setText(this.name, study.name);
+    this.notes.show(study);
     setText(this.state, words);
     this.state.dataset.state = lookOf(study);
     setText(this.counters, counters(study));

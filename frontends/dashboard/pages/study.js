@@ -13,6 +13,7 @@ import { Tabs } from "../kit/tabs.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { ArmsTable } from "./arms-table.js";
 import { CurveSlider } from "./curve-slider.js";
+import { PointPicker } from "./point-picker.js";
 import { specPanel } from "./spec.js";
 import { StudyHead } from "./study-head.js";
 import { TrialDrawer } from "./trial-drawer.js";
@@ -114,7 +115,9 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   const onMove = () => mainPanels.forEach((panel) => panel.point((axes) => slider?.marks(axes) ?? []));
   const slider = study.curves ? new CurveSlider(study, metrics, { onMove, onChange: () => again(slider) }) : null;
   const along = slider ? [slider] : [];
-  const parts = [head, notice, { element: grid(mainPanels) }, ...along, brush, arms, tabbed, drawer];
+  const picker = new PointPicker(study, metrics, { onPicked: select, onShow: pick });
+  head.actions.insertBefore(picker.button, head.notes.button);
+  const parts = [head, notice, { element: grid(mainPanels) }, picker, ...along, brush, arms, tabbed, drawer];
   page.replaceChildren(...parts.map((part) => part.element));
 
   function openTrials(then) {

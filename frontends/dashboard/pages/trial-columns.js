@@ -22,7 +22,8 @@ export class TrialColumns {
     const epoch = epochIn(metrics);
     const stateOf = (/** @type {Trial} */ trial) => {
       if (trial.state === "running" && trial.metrics[epoch]) return `running, epoch ${trial.metrics[epoch]}`;
-      return trial.collapsed ? "finished, collapsed" : trial.state;
+      if (trial.collapsed) return "finished, collapsed";
+      return trial.state === "finished" && trial.feasible === false ? "finished, infeasible" : trial.state;
     };
     const frontOf = (/** @type {Trial} */ trial) => (trial.on_front ? "yes" : trial.verifies ? "verifies" : "");
     const measured = [...metrics.values()].filter((metric) => !isTime(metric) && !isCalibration(metric));

@@ -17,6 +17,7 @@ import { placeOf } from "./trial-place.js";
 
 const LEAST_BITS = setting(vocabulary.limits.collapsed_below_bits);
 const VERIFIES = ", trained for this β alone to check its arm’s curve there: it counts for no front";
+const INFEASIBLE = ", infeasible: it breaks a constraint of the study";
 const COLLAPSED = `, collapsed: its code carries less than ${LEAST_BITS} bit or nothing about the label`;
 
 const LEARNING = "Learning curve";
@@ -172,7 +173,8 @@ export class TrialDrawer {
     if (this.heading.textContent !== name) this.heading.replaceChildren(mark, name);
     const reason = trial.reason ? `: ${trial.reason}` : "";
     const front = trial.on_front ? ", on the front" : trial.verifies ? VERIFIES : "";
-    setText(this.state, `${trial.state}${reason}${trial.collapsed ? COLLAPSED : ""}${front}`);
+    const off = trial.collapsed ? COLLAPSED : trial.feasible === false ? INFEASIBLE : "";
+    setText(this.state, `${trial.state}${reason}${off}${front}`);
     this.state.className = trial.state === "failed" ? "bad" : "";
     const config = Object.entries(trial.config).map(([term, value]) => ({ term, value: setting(value) }));
     const shown = Object.keys(trial.metrics).filter((name) => !this.#isBeside(name));

@@ -17,7 +17,11 @@ const MOST_BRUSHED = 300; // ids in one address
 const MIDDLE = "; of those with many points, values at the middle of their range";
 
 // What a trial can be besides its state, and how it is asked for.
-const ALSO = { collapsed: { collapsed: "true" }, "on front": { front: "true" } };
+const ALSO = {
+  collapsed: { collapsed: "true" },
+  infeasible: { feasible: "false" },
+  "on front": { front: "true" },
+};
 
 function choices(values, held) {
   const options = values.map((value) => h("option", { value, selected: value === held }, value));

@@ -20,7 +20,7 @@ MOST_PARAMETERS = 64
 MOST_METRICS = 64
 MOST_REQUIREMENTS = 64
 
-Hook = Literal["shared", "schedule"]
+Hook = Literal["shared", "schedule", "code", "decode", "logits", "optimizer"]
 
 
 class Parameter(Strict):
@@ -72,10 +72,29 @@ class Described(Strict):
     stacks: bool | None = Field(None, description="whether its members train together; none: not tried")
     stacking: Annotated[str, Field(max_length=1000)] = Field("", description="why they do not, or how much it pays")
 
+    @property
+    def has_code(self) -> bool:
+        """Whether its inputs get a Gaussian code that can be measured."""
+        return "code" in self.hooks
+
+    @property
+    def reads_code(self) -> bool:
+        """Whether classes are read off that code, so that what it says about them can be measured too."""
+        return "decode" in self.hooks
+
+    @property
+    def can_be_attacked(self) -> bool:
+        """Whether it gives logits of an input."""
+        return self.reads_code or "logits" in self.hooks
+
     @model_validator(mode="after")
     def _is_whole(self) -> Described:
         if self.kind == "problem" and not self.terms:
             raise ValueError(f"problem {self.name} needs at least one term")
+        if self.reads_code and not self.has_code:
+            raise ValueError(f"problem {self.name} has a method decode, which reads the code of a method code: give it")
+        if self.has_code and "logits" in self.hooks:
+            raise ValueError(f"logits of problem {self.name} are read off its code: give decode in place of logits")
         for what, names in (
             ("terms", self.terms),
             ("metrics", [metric.name for metric in self.metrics]),
@@ -93,7 +112,7 @@ class Code(Strict):
     hash: Hash = Field(description="of its files: the same code has the same hash")
     entry: str = Field(max_length=1000, description="the file that is imported")
     requirements: list[PlainText] = Field(
-        [], max_length=MOST_REQUIREMENTS, description="packages that Ray installs for it"
+        [], max_length=MOST_REQUIREMENTS, description="packages that are installed where it runs"
     )
     problems: list[Described] = Field(min_length=1, max_length=64, description="what a study may name of it")
 

@@ -9,11 +9,29 @@ from pydantic import Field, create_model
 from pydantic_core import PydanticCustomError
 
 from service.contract.methods.own_description import Described, OwnMetric, Parameter
-from service.contract.metrics import LOSS, TEST_LOSS, WEIGHT, Family, Kind, Metric, Named
+from service.contract.metrics import (
+    ACCURACY,
+    ERROR,
+    GAP,
+    I_XZ,
+    I_ZY,
+    KL_PRIOR,
+    LOSS,
+    TEST_EXAMPLES,
+    TEST_LOSS,
+    TRAIN_ACCURACY,
+    WEIGHT,
+    Family,
+    Kind,
+    Metric,
+    Named,
+)
 from service.contract.study.axes import MayVary
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import with_axes, without_axes
 
+CODED = (I_XZ, ERROR.of(I_XZ), KL_PRIOR, ERROR.of(KL_PRIOR), TEST_EXAMPLES)  # of a code that the problem gives
+READ = (I_ZY, ERROR.of(I_ZY), ACCURACY, TRAIN_ACCURACY, GAP)  # where it says how classes are read off it
 TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -57,11 +75,13 @@ class OwnProblem(Strict):
 
 
 def own_metrics(described: Described) -> list[Named | str]:
-    """The metrics of a problem or script, each with its row: losses and weights of its terms, then what it declares."""
+    """The metrics of a problem or script, each with its row: losses and weights of its terms, what is measured of its
+    code, then what it declares."""
     losses = [_unbounded(family, term) for family in (LOSS, TEST_LOSS) for term in described.terms]
     weights = [WEIGHT.of(term) for term in described.terms]
+    coded = [*(CODED if described.has_code else ()), *(READ if described.reads_code else ())]
     held_out = described.kind == "problem"  # a script measures where it likes
-    return [*losses, *weights, *(Named(_row(metric, held_out)) for metric in described.metrics)]
+    return [*losses, *weights, *coded, *(Named(_row(metric, held_out)) for metric in described.metrics)]
 
 
 def _unbounded(family: Family, term: str) -> Named:

@@ -190,6 +190,18 @@ def _dumped(value: Any, built_in: SerializerFunctionWrapHandler, info: Serializa
 
 BuiltIn = Annotated[Bottleneck | ToyProblem | Multitask, Field(discriminator="name")]
 Problem = Annotated[Bottleneck | ToyProblem | Multitask | OwnProblem, _OwnToo()]
+
+
+def has_code(problem: Problem) -> bool:
+    """Whether its inputs get a Gaussian code, whose information is measured."""
+    return isinstance(problem, Bottleneck) or (isinstance(problem, OwnProblem) and problem.described.has_code)
+
+
+def can_be_attacked(problem: Problem) -> bool:
+    """Whether it gives logits of an input, which attacks change."""
+    return isinstance(problem, Bottleneck) or (isinstance(problem, OwnProblem) and problem.described.can_be_attacked)
+
+
 RATES = {
     "vib": "Gaussian encoder, KL to a standard normal prior, summed over latent dimensions (Alemi et al. 2017)",
     "nib": "Nonlinear IB: f(x) + N(0, σ²I) with one trained σ², pairwise upper bound on I(X;Z) over the batch, "

@@ -20,6 +20,8 @@ Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
 MOST_POINTS = 256  # of one trial's curve
+LEAST_BETA, LARGEST_BETA = 1e-30, 1e30  # well within single precision, also squared with a loss
+CLOSEST_BETAS = 1e-5  # of the larger: single precision tells 1e-7 apart, and a range has many βs
 MOST_VERIFIED = 64  # βs at which a curve is checked
 MOST_DRAWS = 2**16  # βs of a batch: one for each example of the largest
 
@@ -116,6 +118,14 @@ class Betas(Keyed):
     @model_validator(mode="after")
     def _is_a_range(self) -> Betas:
         check_bounds(self.from_, self.to, self._scale)
+        for name, value in (("from", self.from_), ("to", self.to)):
+            if value and not LEAST_BETA <= value <= LARGEST_BETA:
+                held = f"from {setting(LEAST_BETA)} to {setting(LARGEST_BETA)}"
+                raise ValueError(f"{name}: networks hold βs {held} (and from 0 with law uniform), got {setting(value)}")
+        if self.to - self.from_ < CLOSEST_BETAS * self.to:
+            raise ValueError(
+                f"from and to are too close for a network to tell apart, got {self.from_!r} and {self.to!r}"
+            )
         return self
 
     @property
@@ -335,11 +345,63 @@ class Blending(Strict):
     )
 
 
+class Config(Strict):
+    """ConFIG (Liu et al. 2025): the direction whose cosine with every gradient is the same, as long as the gradients'
+    projections on it together; it conflicts with none.
+    """
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["config"] = "config"
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the cosines"
+    )
+
+
+class DbMtl(Strict):
+    """DB-MTL (Lin et al. 2023): averages of the gradients of log ℓ, all made as long as the longest of them."""
+
+    needs_gram: ClassVar[bool] = True
+
+    name: Literal["db-mtl"] = "db-mtl"
+    decay: Axis[Decay] = Field(0.9, description="β of the average over past batches; 0: each batch's own gradients")
+    fading: Axis[NonNegative] = Field(
+        0.0, description="σ: in step t the decay is β/t^σ, so that late batches speak for themselves; 0: constant"
+    )
+
+
+class Go4align(Strict):
+    """GO4Align (Shen et al. 2024): terms that learn alike form groups, and each has the mean weight of its group.
+
+    A term's own weight is p Σℓ/ℓ, p ← p exp(−η ℓ) normalised; the groups are the best k-means of these weights.
+    """
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["go4align"] = "go4align"
+    groups: Axis[Annotated[int, Field(ge=1, le=64)]] = Field(2, description="groups, at most as many as terms")
+    step_size: Axis[Positive] = Field(1e-4, description="step η of p, per batch and unit of loss")
+
+
 class _Gramian(Strict):
     """A weighting of torchjd that reads the Gram matrix."""
 
     needs_gram: ClassVar[bool] = True
     adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Gramian")
+
+
+class _Halves(Strict):
+    """A weighting of torchjd that reads the products of gradients of two independent halves of the batch."""
+
+    needs_gram: ClassVar[bool] = True
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Halves")
+
+
+class _Jacobian(Strict):
+    """A weighting of torchjd that reads the gradients themselves."""
+
+    needs_gram: ClassVar[bool] = True
+    adapter: ClassVar[tuple[str, str]] = ("torchjd_adapter", "Jacobian")
 
 
 class _Scalarizer(Strict):
@@ -415,6 +477,89 @@ class Fairgrad(_Gramian):
     max_iters: Count = Field(200, description="evaluations of the solver, at most")
 
 
+class Dualproj(_Gramian):
+    """DualProj (Lopez-Paz & Ranzato 2017): the mean gradient, moved as little as possible so that it conflicts with
+    none.
+    """
+
+    name: Literal["dualproj"] = "dualproj"
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the mean"
+    )
+
+
+class Gradvac(_Gramian):
+    """GradVac (Wang et al. 2021): each gradient is turned until its cosines with the others are what they were on
+    average; then their sum.
+    """
+
+    name: Literal["gradvac"] = "gradvac"
+    beta: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.5, description="share of this batch's cosines in the averages that are aimed at"
+    )
+
+
+class Pcd(_Gramian):
+    """PCD (Varam & AlHajri 2026): the main gradient, moved as little as possible so that every other term gets a share
+    τ of the progress that its own gradient would give it.
+    """
+
+    name: Literal["pcd"] = "pcd"
+    tau: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.02, description="share τ of their own progress that all terms but the first are sure of"
+    )
+    decay: Axis[Decay] = Field(0.999, description="decay of the mean squared lengths by which gradients are compared")
+
+
+class CrMogm(_Gramian):
+    """CR-MOGM (Zhou et al. 2022): the weights of another method, averaged over past batches."""
+
+    name: Literal["cr-mogm"] = "cr-mogm"
+    method: Axis[Literal["mgda", "pcgrad", "cagrad", "upgrad"]] = Field(
+        "mgda", description="whose weights are averaged, with its own defaults"
+    )
+    smoothing: Axis[Decay] = Field(0.9, description="decay of the average; 0: the method itself")
+
+
+class Modo(_Halves):
+    """MoDo (Chen et al. 2024): weights λ that follow the min-norm point by one step per batch, along ABᵀλ + ρλ, where A
+    and B are the gradients of two independent halves of the batch.
+    """
+
+    name: Literal["modo"] = "modo"
+    learning_rate: Axis[Positive] = Field(0.1, description="step size γ of the weights")
+    rho: Axis[NonNegative] = Field(0.1, description="ρ: pull towards equal weights")
+
+
+class Sdmgrad(_Halves):
+    """SDMGrad (Xiao et al. 2023): min-norm weights near a preferred direction, from the products of gradients of two
+    independent halves of the batch.
+    """
+
+    name: Literal["sdmgrad"] = "sdmgrad"
+    pull: Axis[NonNegative] = Field(0.3, description="λ: how strongly the update is drawn to the preferred direction")
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="share of the second term (the information) in the preferred direction"
+    )
+    learning_rate: Axis[Positive] = Field(10.0, description="step size of the weights in each batch")
+    momentum: Axis[Decay] = Field(0.5, description="momentum of these steps")
+    steps: Axis[Annotated[int, Field(ge=1, le=1000)]] = Field(20, description="steps of the weights per batch")
+
+
+class ExcessMtl(_Jacobian):
+    """ExcessMTL (He et al. 2024): weights grow with each term's excess risk, gᵀH⁻¹g with H from all squared gradients
+    so far, relative to that of the warm-up.
+    """
+
+    name: Literal["excess-mtl"] = "excess-mtl"
+    step_size: Axis[Positive] = Field(1.0, description="step size η of the log weights")
+    warm_up: Axis[Annotated[int, Field(ge=0)]] = Field(
+        3,
+        description="epochs of equal weights at first, whose mean excess risk the later ones are divided by; 0: that "
+        "of the first batch, as in the authors' program",
+    )
+
+
 class Uw(_Scalarizer):
     """Uncertainty weighting (Kendall et al. 2018): w = exp(−s)/2 with s learned from Σ exp(−s) ℓ/2 + s/2."""
 
@@ -452,6 +597,44 @@ class Stch(_Scalarizer):
     preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
 
 
+class GeometricMean(_Scalarizer):
+    """Geometric mean L of the losses (Chennupati et al. 2019): w = L/(nℓ), whatever their scales; losses above 0."""
+
+    name: Literal["geometric-mean"] = "geometric-mean"
+
+
+class Random(_Scalarizer):
+    """Random weights (Lin et al. 2022): softmax of standard normal numbers, drawn anew for each batch."""
+
+    name: Literal["random"] = "random"
+
+
+class Cosmos(_Scalarizer):
+    """COSMOS's objective (Ruchte & Grabocka 2021): Σ rℓ − λ cos(r, ℓ), which draws the losses to the ray of the
+    preference r.
+    """
+
+    name: Literal["cosmos"] = "cosmos"
+    penalty: Axis[NonNegative] = Field(1.0, description="λ; 0: the weighted sum")
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal", description="r of the second term (the information): its weight in the sum, its part of the ray"
+    )
+
+
+class Pbi(_Scalarizer):
+    """Penalty-based boundary intersection (Zhang & Li 2007): the losses' length along the preference and θ times their
+    distance from it.
+    """
+
+    name: Literal["pbi"] = "pbi"
+    theta: Axis[NonNegative] = Field(5.0, description="penalty θ of the distance; 0: the length alone")
+    preference: Axis[Literal["equal"] | Share] = Field(
+        "equal",
+        description="part of the second term (the information) in the preferred direction: with less, its loss is "
+        "pressed further down",
+    )
+
+
 BY_HAND = (
     "fixed",
     "uniform",
@@ -472,6 +655,9 @@ Weighting = Annotated[
     | Arml
     | Mgb
     | Blending
+    | Config
+    | DbMtl
+    | Go4align
     | Mgda
     | Upgrad
     | Pcgrad
@@ -480,10 +666,21 @@ Weighting = Annotated[
     | ImtlG
     | AlignedMtl
     | Fairgrad
+    | Dualproj
+    | Gradvac
+    | Pcd
+    | CrMogm
+    | Modo
+    | Sdmgrad
+    | ExcessMtl
     | Uw
     | Dwa
     | Famo
     | ImtlL
-    | Stch,
+    | Stch
+    | GeometricMean
+    | Random
+    | Cosmos
+    | Pbi,
     Field(discriminator="name"),
 ]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from service.contract.methods.models import Model
 from service.contract.methods.problems import Bottleneck, Multitask, Problem
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Conditional, OfCurves
-from service.contract.study.axes import listed
+from service.contract.study.axes import Keyed, listed
 from service.contract.study.study import Study, Training
 from service.contract.wire.errors import Detail
 
@@ -23,9 +23,9 @@ def broken(study: Study) -> Iterator[Detail]:
         path, needs = f"arms[{i}].weighting", _needs(problem, model, training)
         if needs:
             yield Detail(path=f"{path}.name", message="conditional needs {}, got {}".format(*needs))
-        if isinstance(arm.search, OptunaSearch):
-            rule = "a search is told one point per trial, conditional has many: leave the search out, got optuna"
-            yield Detail(path=f"arms[{i}].search", message=rule)
+        if isinstance(arm.search, Suggesting):
+            rule = "a search is told one point per trial, conditional has many: leave the search out"
+            yield Detail(path=f"arms[{i}].search", message=f"{rule}, got {arm.search.name}")
         together = weighting.scalarization == "stch" or (
             isinstance(problem, Bottleneck)
             and ("nib" in listed(problem.rate) or listed(problem.transform) != ["identity"])
@@ -35,9 +35,26 @@ def broken(study: Study) -> Iterator[Detail]:
             yield Detail(path=f"{path}.draws", message=f"{rule}, got {weighting.draws}")
         if why := unverifiable(weighting, problem):
             yield Detail(path=f"{path}.verify", message=why)
+        yield from _unused(weighting, problem, path)
         if weighting.scalarization == "stch" and isinstance(problem, Bottleneck):
             rule = "stch is for the tasks of problem multitask, got problem 'bottleneck'"
             yield Detail(path=f"{path}.scalarization", message=rule)
+
+
+def _unused(weighting: Conditional, problem: Problem, path: str) -> Iterator[Detail]:
+    """Settings that would change nothing; their defaults are what they are where nobody wrote them."""
+    fields = Conditional.model_fields
+    of_beta = isinstance(problem, Bottleneck)
+    cases = (
+        ("concentration", of_beta, "is of preferences among tasks, and a bottleneck has a β"),
+        ("mu", weighting.scalarization != "stch", "is the temperature of scalarization stch"),
+        ("beta", not of_beta, "is of a bottleneck, and tasks have preferences"),
+    )
+    for name, is_unused, why in cases:
+        value, default = getattr(weighting, name), fields[name].default
+        if is_unused and value != default:
+            got = value.model_dump(by_alias=True) if isinstance(value, Keyed) else value
+            yield Detail(path=f"{path}.{name}", message=f"{name} {why}: leave it out, got {got}")
 
 
 def _needs(problem: Problem, model: Model, training: Training) -> tuple[str, str] | None:

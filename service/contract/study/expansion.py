@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import FillSearch, Suggesting
 from service.contract.methods.weightings import Weighting
 from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.parts import Part, Parts, Values, parts_of
@@ -73,8 +73,9 @@ def arm_errors(study: Study) -> list[Detail]:
                 path = ".".join([f"arms[{i}]", place, *keys])
                 details.append(Detail(path=path, message=f"{e['msg']}, got {e['input']!r}"[:400]))
             continue
-        if isinstance(arm.search, OptunaSearch) and not any(part.searched() for part in parts):
-            rule = "search optuna needs something to search: give a {range: …} or a {choice: […]} in this arm"
+        if isinstance(arm.search, Suggesting) and not any(part.searched() for part in parts):
+            what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
+            rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
             details.append(Detail(path=f"arms[{i}].search", message=rule))
         for part in parts:
             for field, axis in (part.axes() | part.searched()).items():
@@ -89,10 +90,13 @@ def arm_errors(study: Study) -> list[Detail]:
 def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:
     """Where in an axis of the arm a rule is broken, and which."""
     kind = next(iter(type(axis).model_fields))
-    if isinstance(axis, Grid) and isinstance(arm.search, OptunaSearch):
-        yield kind, f"search optuna of arm {arm.name!r} takes no grid: use choice, got {field} with a grid"
-    elif not isinstance(axis, Grid) and not isinstance(arm.search, OptunaSearch):
-        yield kind, f"a {kind} needs search optuna, got search {arm.search.name!r} in arm {arm.name!r}"
+    if isinstance(axis, Grid) and isinstance(arm.search, Suggesting):
+        instead = "give one value" if isinstance(arm.search, FillSearch) else "use choice"
+        rule = f"search {arm.search.name} of arm {arm.name!r} takes no grid: {instead}"
+        yield kind, f"{rule}, got {field} with a grid"
+    elif not isinstance(axis, Grid) and not isinstance(arm.search, Suggesting):
+        needed = "search optuna or fill" if isinstance(axis, Range) else "search optuna"
+        yield kind, f"a {kind} needs {needed}, got search {arm.search.name!r} in arm {arm.name!r}"
     elif isinstance(axis, Range):
         for end, value in zip(("from", "to"), axis.ends(), strict=True):
             if broken := part.refusal(field, value):
@@ -107,7 +111,7 @@ def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -
 def count_trials(study: Study) -> dict[str, int]:
     """Trials per arm, without building them; those that verify a curve are not counted to them."""
     return {
-        arm.name: arm.search.trials if isinstance(arm.search, OptunaSearch) else _size(study, parts_of(study, arm))
+        arm.name: arm.search.trials if isinstance(arm.search, Suggesting) else _size(study, parts_of(study, arm))
         for arm in study.arms
     }
 
@@ -173,7 +177,7 @@ def _at(
     )
 
 
-def _slots(study: Study, arm: Arm, search: OptunaSearch) -> Iterator[Slot]:
+def _slots(study: Study, arm: Arm, search: Suggesting) -> Iterator[Slot]:
     """Trial i has the seed i mod S; its values come later."""
     parts = parts_of(study, arm)
     shown = [item for part in parts for item in part.config(part.value, {}).items()]
@@ -189,7 +193,7 @@ def expand(study: Study) -> list[PlannedTrial | Slot]:
         trial
         for arm in study.arms
         for trial in (
-            _slots(study, arm, arm.search) if isinstance(arm.search, OptunaSearch) else _grid_trials(study, arm)
+            _slots(study, arm, arm.search) if isinstance(arm.search, Suggesting) else _grid_trials(study, arm)
         )
     ]
 
@@ -199,7 +203,7 @@ def searched_keys(study: Study) -> dict[str, list[str]]:
     return {
         arm.name: [f"{part.place}.{field}" for part in parts_of(study, arm) for field in part.searched()]
         for arm in study.arms
-        if isinstance(arm.search, OptunaSearch)
+        if isinstance(arm.search, Suggesting)
     }
 
 

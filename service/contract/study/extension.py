@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Arml
 from service.contract.study.expansion import Config, PlannedTrial, Slot, expand
-from service.contract.study.parsing import check_study
+from service.contract.study.parsing import check_study, refuse_hidden
 from service.contract.study.parts import parts_of
 from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study
@@ -34,9 +34,13 @@ class Extension(Strict):
 
 def extended(study: Study, wish: Extension) -> Study:
     """The study with more; InvalidInput when the wish cannot be granted, with its path."""
+    refuse_hidden({"grid": wish.grid})
     spec = study.model_dump(by_alias=True, mode="json")
     if not (wish.seeds or wish.epochs or wish.grid):
         raise _refused("", "name seeds, epochs or grid to extend a study")
+    if study.stopping is not None:
+        rule = f"its trials were compared with each other already (stopping {study.stopping.name})"
+        raise _refused("", f"{rule}, and among more of them others would have come further: submit it as a new study")
     if wish.seeds:
         _add_seeds(study, spec, wish.seeds)
     if wish.epochs:
@@ -57,16 +61,17 @@ def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) 
     """Whether its training is another one from the first step on when it has more epochs; `config` has what was
     suggested for a slot."""
     weighting = trial.weighting if isinstance(trial, PlannedTrial) else trial.parts.weighting.value
-    if not isinstance(weighting, Arml):
-        return False
-    form: object = (config or trial.config).get("weighting.form", weighting.form)
-    return form == "two-stage"
+    training = trial.training if isinstance(trial, PlannedTrial) else trial.parts.training.value
+    known = config or trial.config
+    schedule: object = known.get("training.schedule", training.schedule)
+    form: object = isinstance(weighting, Arml) and known.get("weighting.form", weighting.form)
+    return schedule == "cosine" or form == "two-stage"
 
 
 def _add_seeds(study: Study, spec: dict[str, Any], seeds: list[int]) -> None:
     if known := [seed for seed in seeds if seed in study.seeds]:
         raise _refused("seeds", f"the study has seed {known[0]} already")
-    if searching := [arm.name for arm in study.arms if isinstance(arm.search, OptunaSearch)]:
+    if searching := [arm.name for arm in study.arms if isinstance(arm.search, Suggesting)]:
         raise _refused("seeds", f"arm {searching[0]!r} searches, and its search deals the seeds out in turn")
     spec["seeds"] = [*study.seeds, *seeds]
 

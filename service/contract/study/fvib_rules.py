@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from service.contract.methods.data import Gaussian
 from service.contract.methods.problems import Bottleneck
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Betas, Fvib
 from service.contract.study.axes import listed
 from service.contract.study.conditional_rules import unverifiable
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail
 from service.contract.wording.numbers import setting
+
+CHANCE = 0.5  # of two classes: of more it is less, and how many there are is known only where the data is
 
 
 def broken(study: Study) -> Iterator[Detail]:
@@ -23,11 +25,14 @@ def broken(study: Study) -> Iterator[Detail]:
         path = f"arms[{i}].weighting"
         if needs := _needs(study, arm):
             yield Detail(path=f"{path}.name", message="fvib needs {}, got {}".format(*needs))
+        if (sure := arm.weighting.confidence) is not None and sure <= CHANCE:
+            rule = "a decoder that is less sure than chance turns its classes around: confidence must be above 0.5"
+            yield Detail(path=f"{path}.confidence", message=f"{rule}, that of two classes, got {sure}")
         if outside := _outside(arm.weighting.beta):
             yield Detail(path=f"{path}.beta.{outside[0]}", message=outside[1])
-        if isinstance(arm.search, OptunaSearch):
-            rule = "a search is told one point per trial, fvib has many: leave the search out, got optuna"
-            yield Detail(path=f"arms[{i}].search", message=rule)
+        if isinstance(arm.search, Suggesting):
+            rule = "a search is told one point per trial, fvib has many: leave the search out"
+            yield Detail(path=f"arms[{i}].search", message=f"{rule}, got {arm.search.name}")
         if why := unverifiable(arm.weighting, arm.problem):
             yield Detail(path=f"{path}.verify", message=why)
 
@@ -41,6 +46,7 @@ def _needs(study: Study, arm: Arm) -> tuple[str, str] | None:
         return None
     rates, transforms = listed(problem.rate), listed(problem.transform)
     shrinks = any(listed(getattr(training, name)) != [0.0] for name in ("l1", "l2"))
+    decays = training.optimizer == "adamw" and listed(training.weight_decay) != [0.0]
     missing = (
         (
             rates != ["vib"] or transforms != ["identity"],
@@ -51,6 +57,7 @@ def _needs(study: Study, arm: Arm) -> tuple[str, str] | None:
         (training.feedback == "dfa", ("training.feedback backprop", "'dfa'")),
         (training.balance is not None, ("training without balance, as its decoder is given", "balance")),
         (shrinks, ("training.l1 and training.l2 of 0, as its decoder is given", "another one")),
+        (decays, ("training.weight_decay of 0 with adamw, as its decoder is given", "another one")),
     )
     return next((needs for is_missing, needs in missing if is_missing), None)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, isfinite, log
 
 from service.contract.metrics import ERROR, I_XZ, I_ZY, INFO, LOSS, VALIDATION
+from service.contract.study.constraints import Judged
 
 COLLAPSED_BELOW_BITS = 0.05
 TRAINED_RATE = LOSS.of(INFO)  # in nats
@@ -39,3 +40,15 @@ def objective_values(metrics: Mapping[str, float | None], names: Sequence[str]) 
     values = [metrics.get(name) for name in names]
     known = [value for value in values if value is not None and isfinite(value)]
     return None if collapsed(metrics) or len(known) < len(values) else known
+
+
+def excesses(metrics: Mapping[str, float | None], bounds: Sequence[Judged]) -> list[float] | None:
+    """By how much each bound is broken, 0 or less where it is kept; none when a metric is missing or no number."""
+    known = [excess for bound in bounds if (excess := bound.excess(metrics)) is not None]
+    return known if len(known) == len(bounds) else None
+
+
+def feasible(metrics: Mapping[str, float | None], bounds: Sequence[Judged]) -> bool | None:
+    """Whether all bounds are kept; none where there are none, or not all can be seen yet."""
+    broken = excesses(metrics, bounds) if bounds else None
+    return None if broken is None else all(each <= 0 for each in broken)

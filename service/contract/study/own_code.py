@@ -9,7 +9,9 @@ from pydantic import ValidationError
 
 from service.contract.methods.own_description import Code, Described
 from service.contract.methods.own_problems import DESCRIBED, own_metrics
-from service.contract.metrics import Named
+from service.contract.metrics import Named, described
+from service.contract.metrics import metric as known_metric
+from service.contract.study.metric_names import Unknown
 
 Body = dict[str, Any]
 OWN = {"name": "own"}
@@ -20,15 +22,16 @@ def with_code(body: Body) -> Body:
     code = _code(body.get("code"))
     if code is None:
         return body
-    arms, objectives = body.get("arms"), body.get("objectives")
+    arms = body.get("arms")
     own: Body = {"model": OWN, **body, "code": code, "data": _data(body.get("data", {}))}
     if isinstance(arms, list):
         own["arms"] = [_arm(arm, code) if isinstance(arm, dict) else arm for arm in arms]
     if isinstance(body.get("problem"), dict):
         own["problem"] = _problem(body["problem"], code)
-    if isinstance(objectives, list):
-        rows = {str(name): name for each in code.problems for name in own_metrics(each)}
-        own["objectives"] = [_objective(each, rows) if isinstance(each, dict) else each for each in objectives]
+    rows = {str(name): name for each in code.problems for name in own_metrics(each)}
+    for key in ("objectives", "constraints"):
+        if isinstance(body.get(key), list):
+            own[key] = [_with_row(each, rows) if isinstance(each, dict) else each for each in body[key]]
     return own
 
 
@@ -65,6 +68,12 @@ def _problem(written: Body, code: Code) -> Body:
     return {**written, DESCRIBED: described or [each.name for each in code.problems]}
 
 
-def _objective(objective: Body, rows: Mapping[str, Named | str]) -> Body:
-    metric = objective.get("metric")
-    return {**objective, "metric": rows.get(metric, metric)} if isinstance(metric, str) else objective
+def _with_row(named: Body, rows: Mapping[str, Named | str]) -> Body:
+    """An objective or a constraint whose metric carries its row, or the names that there are."""
+    metric = named.get("metric")
+    if not isinstance(metric, str):
+        return named
+    if metric not in rows and known_metric(metric) is None:
+        metric = Unknown(metric)
+        metric.known = tuple(name for name in rows if described(rows[name]).is_objective)
+    return {**named, "metric": rows.get(metric, metric)}

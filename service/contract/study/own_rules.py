@@ -8,8 +8,13 @@ from service.contract.methods.data import OwnData
 from service.contract.methods.models import OwnModel
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.weightings import Fixed, Uniform
-from service.contract.study.study import Arm, Study
+from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.errors import Detail
+
+READ_BY_OURS = (
+    *("optimizer", "learning_rate", "l1", "l2", "clip"),
+    *("beta1", "beta2", "momentum", "nesterov", "weight_decay"),
+)
 
 
 def broken(study: Study) -> Iterator[Detail]:
@@ -27,11 +32,25 @@ def broken(study: Study) -> Iterator[Detail]:
             yield Detail(path=f"arms[{i}].problem", message=f"give a problem of the study's code, which has {known}")
         if isinstance(arm.problem, OwnProblem) and (why := _weighting(arm, arm.problem)):
             yield Detail(path=f"arms[{i}].weighting.name", message=f"{why}, got {arm.weighting.name!r}")
+        yield from _optimizer(study, i, arm)
         script = isinstance(arm.problem, OwnProblem) and arm.problem.is_script
         if arm.run == "elsewhere" and not script:
             rule = "elsewhere needs a script of the study's own code, which says what is reported"
             why = f"{arm.problem.name!r} is trained by Paretoscope's own loop: leave run out, or give a script"
             yield Detail(path=f"arms[{i}].run", message=f"{rule}; problem {why}")
+
+
+def _optimizer(study: Study, i: int, arm: Arm) -> Iterator[Detail]:
+    """An optimiser of the code's own has its own rates: a value that nobody reads would be searched in vain."""
+    training = study.training_of(arm)
+    if training is None or not (isinstance(arm.problem, OwnProblem) and "optimizer" in arm.problem.described.hooks):
+        return
+    for name in READ_BY_OURS:
+        if (value := getattr(training, name)) != Training.model_fields[name].default:
+            path = f"arms[{i}].training.{name}" if name in arm.training else f"training.{name}"
+            why = f"problem {arm.problem.name} makes its own optimizer, which does not read it"
+            said = value if isinstance(value, (str, float, int)) else value.model_dump(by_alias=True)
+            yield Detail(path=path, message=f"{why}: make it a parameter of the problem, got {said!r}")
 
 
 def _weighting(arm: Arm, problem: OwnProblem) -> str | None:

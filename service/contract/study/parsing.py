@@ -13,6 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from service.contract.plain_text import hidden_places, printable
+from service.contract.study import limit_rules
 from service.contract.study.expansion import arm_errors, count_trials, count_verifying
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
@@ -129,10 +130,11 @@ def check_study(body: Any) -> Study:
         details = [Detail(path="", message="nested too deeply")]
     if not details:
         planned = sum(count_trials(study).values()) + sum(count_verifying(study).values())
-        if planned <= study.limits.trials:
+        if planned > study.limits.trials:
+            rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
+            details = [Detail(path="limits.trials", message=rule)]
+        elif not (details := list(limit_rules.broken(study))):
             return study
-        rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
-        details = [Detail(path="limits.trials", message=rule)]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     raise InvalidInput(f"{first.path}: {first.message}{more}" if first.path else first.message, details)

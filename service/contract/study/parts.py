@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from service.contract.methods.models import Model
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Problem
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
 from service.contract.study import simplex
 from service.contract.study.axes import Choice, Grid, Range, Searched
@@ -137,7 +137,7 @@ class Parts(NamedTuple):
 def _spelled_out(arm: Arm) -> Weighting:
     """The arm's weighting, with the grid that `single` without a task stands for: each task of the problem."""
     single = arm.weighting
-    if not isinstance(single, Single) or single.task is not None or isinstance(arm.search, OptunaSearch):
+    if not isinstance(single, Single) or single.task is not None or isinstance(arm.search, Suggesting):
         return single
     return type(single).model_validate({**single.model_dump(), "task": {"grid": list(arm.problem.terms)}})
 

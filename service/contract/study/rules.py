@@ -6,15 +6,23 @@ from collections.abc import Iterator
 
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
-from service.contract.methods.data import Data, Gaussian, Images
+from service.contract.methods.data import Data, Gaussian, Images, OwnData
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
-from service.contract.methods.searches import OptunaSearch
+from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask, can_be_attacked, has_code
+from service.contract.methods.searches import Suggesting
 from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
-from service.contract.study import conditional_rules, fvib_rules, own_rules
+from service.contract.study import (
+    conditional_rules,
+    fill_rules,
+    fvib_rules,
+    group_rules,
+    own_rules,
+    stopping_rules,
+    training_rules,
+)
 from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
@@ -25,6 +33,7 @@ def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks."""
     return [
         *_objectives(study),
+        *_constraints(study),
         *_tasks(study),
         *_baseline(study),
         *_labels(study),
@@ -34,9 +43,13 @@ def broken(study: Study) -> list[Detail]:
         *_fixed_weights(study),
         *_single_tasks(study),
         *_blending(study),
+        *group_rules.broken(study),
         *conditional_rules.broken(study),
         *fvib_rules.broken(study),
+        *fill_rules.broken(study),
         *own_rules.broken(study),
+        *training_rules.broken(study),
+        *stopping_rules.broken(study),
         *_feedback(study),
         *_balance(study),
     ]
@@ -45,24 +58,33 @@ def broken(study: Study) -> list[Detail]:
 def _objectives(study: Study) -> Iterator[Detail]:
     """An objective is claimed, so not on the split that chooses, and every arm reports it or is left out."""
     for i, objective in enumerate(study.objectives):
-        if (claimed := described(objective.metric).validation_of) is not None:
-            rule = f"the validation split chooses, what is claimed is measured on the test split: name {claimed!r}"
-            yield Detail(path=f"objectives[{i}].metric", message=f"{rule}, got {objective.metric!r}")
-            continue
-        lacking = next((arm for arm in study.arms if objective.metric not in study.metrics_of(arm)), None)
-        if lacking is None:
-            continue
-        known = ", ".join(row.name for row in map(metric, study.metrics_of(lacking)) if row and row.is_objective)
-        of_arm = f"arm {lacking.name!r} (problem {lacking.problem.name})"
-        rule = f"{objective.metric!r} is not reported by {of_arm}; it reports {known}"
-        asked = described(objective.metric)
-        if asked.kind is Kind.ROBUSTNESS:
-            rule += "; accuracy under attack needs its attack in evaluation.attacks"
-        elif asked.kind is Kind.RATE and asked.subject is not None:
-            rule += "; an estimate needs its estimator in evaluation.estimators"
-        elif asked.kind in (Kind.COSINE, Kind.LENGTH):
-            rule += "; gradients are watched with evaluation.gradients, and by weightings that compare them"
-        yield Detail(path=f"objectives[{i}].metric", message=rule)
+        yield from _reported(study, objective.metric, f"objectives[{i}].metric")
+
+
+def _constraints(study: Study) -> Iterator[Detail]:
+    """The same holds for a bound: a trial that does not report its metric could never keep it."""
+    for i, constraint in enumerate(study.constraints):
+        yield from _reported(study, constraint.metric, f"constraints[{i}].metric")
+
+
+def _reported(study: Study, name: str, path: str) -> Iterator[Detail]:
+    if (claimed := described(name).validation_of) is not None:
+        rule = f"the validation split chooses, what is claimed is measured on the test split: name {claimed!r}"
+        yield Detail(path=path, message=f"{rule}, got {name!r}")
+        return
+    lacking = next((arm for arm in study.arms if name not in study.metrics_of(arm)), None)
+    if lacking is None:
+        return
+    known = ", ".join(row.name for row in map(metric, study.metrics_of(lacking)) if row and row.is_objective)
+    rule = f"{name!r} is not reported by arm {lacking.name!r} (problem {lacking.problem.name}); it reports {known}"
+    asked = described(name)
+    if asked.kind is Kind.ROBUSTNESS:
+        rule += "; accuracy under attack needs its attack in evaluation.attacks"
+    elif asked.kind is Kind.RATE and asked.subject is not None:
+        rule += "; an estimate needs its estimator in evaluation.estimators"
+    elif asked.kind in (Kind.COSINE, Kind.LENGTH):
+        rule += "; gradients are watched with evaluation.gradients, and by weightings that compare them"
+    yield Detail(path=path, message=rule)
 
 
 def _tasks(study: Study) -> Iterator[Detail]:
@@ -114,12 +136,18 @@ def _labels(study: Study) -> Iterator[Detail]:
 
 
 def _evaluation(study: Study) -> Iterator[Detail]:
-    others = [arm for arm in study.arms if arm.problem.name != "bottleneck"]
-    for what in ("attacks", "estimators"):
-        if getattr(study.evaluation, what) and others:
-            arm = others[0]
+    for what, can, methods in (
+        ("attacks", can_be_attacked, "logits(model, x), or code and decode"),
+        ("estimators", has_code, "code(model, x)"),
+    ):
+        arm = next((arm for arm in study.arms if not can(arm.problem)), None)
+        if getattr(study.evaluation, what) and arm is not None:
             rule = f"needs problem bottleneck in every arm, got {arm.problem.name!r} in arm {arm.name!r}"
+            if isinstance(arm.problem, OwnProblem) and not arm.problem.is_script:
+                rule = f"needs a method {methods}, which problem {arm.problem.name!r} of arm {arm.name!r} does not have"
             yield Detail(path=f"evaluation.{what}", message=rule)
+    if isinstance(study.data, OwnData):
+        return  # of what shape and range its inputs are is seen when they are read
     if study.evaluation.attacks and not isinstance(study.data, Images):
         rule = f"attacks change pixels in [0, 1]: they need images, got data {study.data.name!r}"
         yield Detail(path="evaluation.attacks", message=rule)
@@ -144,8 +172,10 @@ def _neighbours(study: Study, path: str) -> Iterator[Detail]:
 
 def _latent_map(study: Study) -> Iterator[Detail]:
     asked, attacks = study.evaluation.latent_map, study.evaluation.attacks
-    if asked and not any(isinstance(arm.problem, Bottleneck) for arm in study.arms):
+    if asked and not any(has_code(arm.problem) for arm in study.arms):
         rule = f"needs an arm with problem bottleneck, whose code it shows, got {study.arms[0].problem.name!r}"
+        if study.code is not None:
+            rule = f"needs a method code(model, x), which problem {study.arms[0].problem.name!r} does not have"
         yield Detail(path="evaluation.latent_map", message=rule)
     if asked and asked.attack is not None and asked.attack_of(attacks) is None:
         rule = f"{asked.attack!r} is not in evaluation.attacks; known: {', '.join(map(label_of, attacks)) or 'none'}"
@@ -185,9 +215,9 @@ def _fixed_weights(study: Study) -> Iterator[Detail]:
         if fixed.simplex and fixed.weights:
             rule = f"simplex gives a weight to every term: leave weights out, got weights of {', '.join(fixed.weights)}"
             yield Detail(path=f"{path}.simplex", message=rule)
-        if fixed.simplex and isinstance(arm.search, OptunaSearch):
-            rule = f"simplex is a grid, search optuna takes none: use weights with ranges, got simplex {fixed.simplex}"
-            yield Detail(path=f"{path}.simplex", message=rule)
+        if fixed.simplex and isinstance(arm.search, Suggesting):
+            rule = f"simplex is a grid, search {arm.search.name} takes none: use weights with ranges"
+            yield Detail(path=f"{path}.simplex", message=f"{rule}, got simplex {fixed.simplex}")
 
 
 def _single_tasks(study: Study) -> Iterator[Detail]:
@@ -200,9 +230,9 @@ def _single_tasks(study: Study) -> Iterator[Detail]:
         if not isinstance(arm.problem, Multitask | OwnProblem):
             rule = f"single trains one task of problem multitask alone, got problem {arm.problem.name!r}"
             yield Detail(path=f"{path}.name", message=rule)
-        elif single.task is None and isinstance(arm.search, OptunaSearch):
-            rule = "single without a task is a grid over all of them, search optuna takes none: name the task, got none"
-            yield Detail(path=f"{path}.task", message=rule)
+        elif single.task is None and isinstance(arm.search, Suggesting):
+            rule = f"single without a task is a grid over all of them, search {arm.search.name} takes none"
+            yield Detail(path=f"{path}.task", message=f"{rule}: name the task, got none")
         else:
             for where, task in _named(single.task):
                 if isinstance(task, str) and task not in terms:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
@@ -20,9 +13,10 @@ from service.contract.methods.data import Data, Digits, Gaussian
 from service.contract.methods.models import Mlp, Model
 from service.contract.methods.own_description import Code
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.problems import Bottleneck, Problem, ToyProblem
+from service.contract.methods.problems import Bottleneck, Problem, ToyProblem, can_be_attacked, has_code
 from service.contract.methods.searches import GridSearch, Search
-from service.contract.methods.weightings import NonNegative, Positive, Weighting
+from service.contract.methods.stopping import Halving
+from service.contract.methods.weightings import Count, Decay, NonNegative, Positive, Weighting
 from service.contract.metrics import (
     BALANCE,
     CALIBRATIONS,
@@ -45,11 +39,14 @@ from service.contract.metrics import (
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
 from service.contract.study.axes import Axis
+from service.contract.study.constraints import Constraint, Judged
+from service.contract.study.limits import Limits
+from service.contract.study.metric_names import MetricName
 from service.contract.study.own_code import with_code
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import TakesAxes, with_axes
 
-MAX_TRIALS = 20_000
+ScheduleName = Literal["constant", "step", "exponential", "cosine"]
 
 
 class Training(Strict):
@@ -60,9 +57,42 @@ class Training(Strict):
         128, description="examples per step; the last batch may be smaller"
     )
     learning_rate: Axis[Positive] = Field(1e-3, description="step size")
-    optimizer: Literal["adam", "sgd"] = Field("adam", description="adam: β₁ 0.9, β₂ 0.999; sgd: plain, no momentum")
+    optimizer: Literal["adam", "adamw", "sgd"] = Field(
+        "adam", description="adamw: Adam whose weight decay is no part of the gradient; sgd: plain, or with momentum"
+    )
+    momentum: Axis[Decay] = Field(0.0, description="of sgd: share of the last step's velocity that is kept; 0: none")
+    nesterov: Axis[bool] = Field(False, description="of sgd with momentum: look ahead along the velocity")
+    beta1: Axis[Decay] = Field(0.9, description="of adam and adamw: decay β₁ of the gradients' mean")
+    beta2: Axis[Decay] = Field(0.999, description="of adam and adamw: decay β₂ of the squared gradients' mean")
+    weight_decay: Axis[NonNegative] | None = Field(
+        None, description="of adamw: in each step every parameter loses this times the learning rate; none: 0.01"
+    )
+    schedule: Axis[ScheduleName] = Field(
+        "constant",
+        description="learning rate over the epochs. step: times `decay` every `decay_epochs`; exponential: times "
+        "`decay` every epoch; cosine: half a cosine down to `floor`",
+    )
+    decay: Axis[Annotated[float, Field(gt=0, le=1)]] | None = Field(
+        None, description="factor of schedule step (none: 0.1) or exponential (none: 0.95)"
+    )
+    decay_epochs: Axis[Count] | None = Field(None, description="epochs between two factors of schedule step; none: 10")
+    floor: Axis[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.0, description="of schedule cosine: share of the learning rate that it goes down to"
+    )
+    warm_up: Axis[Annotated[int, Field(ge=0)]] = Field(
+        0, description="epochs at first in which the learning rate rises in even steps, before its schedule"
+    )
+    clip: Axis[Positive] | None = Field(
+        None,
+        description="longest gradient of all parameters together: longer ones are shortened to it; none: any length",
+    )
     l1: Axis[NonNegative] = Field(0.0, description="l1·sign(w) joins the gradient of every parameter: loss + l1·Σ|w|")
     l2: Axis[NonNegative] = Field(0.0, description="l2·w joins the gradient of every parameter: loss + l2/2·Σw²")
+    anneal: Axis[Annotated[int, Field(ge=0)]] = Field(
+        0,
+        description="epochs at first in which the weights of all terms but the first rise in even steps to what the "
+        "weighting says: of a bottleneck, β",
+    )
     balance: Balance | None = Field(
         None, description="synaptic balance of hidden units; none: neither done nor measured"
     )
@@ -73,15 +103,10 @@ class Training(Strict):
     )
 
 
-def _kept(name: Any, text: ValidatorFunctionWrapHandler) -> Any:
-    """A name that carries its row stays one."""
-    return name if isinstance(name, Named) else text(name)
-
-
 class Objective(Strict):
     """One axis of the front."""
 
-    metric: Annotated[str, WrapValidator(_kept)] = Field(description="a metric that every trial reports")
+    metric: MetricName = Field(description="a metric that every trial reports")
     goal: Goal = Field(description="which way is better")
     reference: float | None = Field(
         None, description="this axis of the hypervolume's reference point; none: the metric's own"
@@ -177,7 +202,8 @@ class Evaluation(Strict):
     checkpoints: bool = Field(True, description="keep the trained weights of every trial with the service")
     latent_map: LatentMap | None = Field(
         None,
-        description="codes of test examples in the plane at the end of training (problem bottleneck); none: no map",
+        description="codes of test examples in the plane at the end of training (problem bottleneck, or one of "
+        "your own that gives its code); none: no map",
     )
 
     @field_validator("attacks")
@@ -222,17 +248,6 @@ class Resources(Strict):
     )
 
 
-class Limits(Strict):
-    """Where the study ends in any case."""
-
-    seconds: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="wall time from the study's start; none: no limit"
-    )
-    trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = Field(
-        500, description="a study that expands to more is refused"
-    )
-
-
 def _own_objectives(fields: dict[str, Any]) -> list[Objective]:
     arms = fields.get("arms")  # missing when they were refused
     names = (arms[0].problem if arms else Bottleneck()).objectives
@@ -258,6 +273,13 @@ class Study(Strict):
         max_length=4,
         description="axes of the front; none: those of the first arm's problem (bottleneck: I(X;Z) and I(Z;Y))",
     )
+    constraints: list[Constraint] = Field(
+        [],
+        max_length=8,
+        description="bounds that a trial must keep to count for a front: {metric: accuracy, at_least: 0.9}, or "
+        "at_most; searches know them too",
+        exclude_if=lambda constraints: not constraints,
+    )
     code: Code | None = Field(
         None, description="code of your own that the arms' problems stand in; none: they are Paretoscope's"
     )
@@ -276,6 +298,11 @@ class Study(Strict):
     evaluation: Evaluation = Field(Evaluation(), description="what is measured, and how often")
     resources: Resources = Field(Resources(), description="what the workers may use")
     limits: Limits = Field(Limits(), description="when the study ends in any case")
+    stopping: Halving | None = Field(
+        None,
+        description="which trials end before their last epoch; none: every trial is trained to its end",
+        exclude_if=lambda stopping: stopping is None,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -296,6 +323,7 @@ class Study(Strict):
             ("arm names", [arm.name for arm in self.arms]),
             ("seeds", self.seeds),
             ("objective metrics", [objective.metric for objective in self.objectives]),
+            ("constraints", [f"{each.metric} {each.sign}" for each in self.constraints]),
         ):
             twice = [n for i, n in enumerate(names) if n in names[:i]]
             if twice:
@@ -331,23 +359,36 @@ class Study(Strict):
         return twin if self.selection == "validation" and held else metric
 
     @property
+    def evaluation_at_rungs(self) -> Evaluation:
+        """What is measured where trials are compared: all that objectives and constraints need."""
+        asked = [*(each.metric for each in self.objectives), *(each.metric for each in self.constraints)]
+        attacked = any(metric in self.evaluation.attack_metrics for metric in asked)
+        return self.evaluation.model_copy(update={"every": 1, **({"attack_every": 1} if attacked else {})})
+
+    @property
     def choosing(self) -> list[str]:
         """The metrics of the objectives, as a search may see them."""
         return [self.chosen_by(objective.metric) for objective in self.objectives]
+
+    @property
+    def bounds(self) -> list[Judged]:
+        """The constraints as what chooses sees them."""
+        return [each.judged_by(self.chosen_by(each.metric)) for each in self.constraints]
 
     def _test_metrics_of(self, arm: Arm) -> list[str]:
         of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
         terms = arm.problem.terms
         watched = gradient_metrics(terms) if terms and self.evaluation.watches(arm.weighting) else []
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting, *watched]
-        if not isinstance(arm.problem, Bottleneck):
-            return own
+        if not has_code(arm.problem):
+            return [*own, *(self.evaluation.attack_metrics if can_be_attacked(arm.problem) else ())]
         if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed
             hits = of_kind(own, Kind.ACCURACY, Kind.GAP)
             own = [name for name in own if name not in hits]
         own += self.evaluation.estimator_metrics
         calibrated = [row.name for name in own for family in CALIBRATIONS if (row := family.metric(family.of(name)))]
-        return [*own, *calibrated, *self.evaluation.attack_metrics]
+        attacked = self.evaluation.attack_metrics if can_be_attacked(arm.problem) else []
+        return [*own, *calibrated, *attacked]
 
     def _balance_metrics(self, arm: Arm) -> list[str]:
         if arm.training.get("balance", self.training.balance) is None:

@@ -11,7 +11,7 @@ from service.contract.wire.errors import Detail
 
 def warnings(study: Study) -> list[Detail]:
     """Each with its path, as what is refused."""
-    return [*_one_auxiliary(study), *_one_quantity(study), *_watched(study)]
+    return [*_one_auxiliary(study), *_one_quantity(study), *_watched(study), *_nothing_held_out(study)]
 
 
 def _one_auxiliary(study: Study) -> Iterator[Detail]:
@@ -36,6 +36,14 @@ def _one_quantity(study: Study) -> Iterator[Detail]:
             rule = f"{objective.metric} and {seen[term]} are two views of one quantity ({term})"
             yield Detail(path=f"objectives[{i}].metric", message=f"{rule}: there is hardly a trade-off between them")
         seen.setdefault(term, objective.metric)
+
+
+def _nothing_held_out(study: Study) -> Iterator[Detail]:
+    """A study that says how it chooses may have nothing to choose by but what it claims."""
+    measured = any(described(objective.metric).measured for objective in study.objectives)
+    if study.selection == "validation" and measured and not study.data.validation_fraction:
+        rule = "there is no validation split to choose by, so trials are chosen on the test split itself"
+        yield Detail(path="data.validation_fraction", message=f"{rule}, which flatters arms with many trials, got 0")
 
 
 def _watched(study: Study) -> Iterator[Detail]:

@@ -22,5 +22,8 @@ class EpochReport(BaseModel):
     )
     final: bool = Field(description="whether the cohort has said all")
     begins: bool = Field(False, description="whether the cohort starts here, after `epoch`: 0, or where it was left")
+    rests: bool = Field(
+        False, description="whether the cohort has saved its state and ends here, until its members are compared"
+    )
     leaves: bool = Field(False, description="whether the cohort has saved its state and leaves: the study is paused")
     log: list[str] = Field([], description="what the worker logged since the last report")

@@ -7,17 +7,18 @@ because a log of a hundred thousand is read back in seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict  # pydantic refuses that of typing before Python 3.12
 
 from service.contract.methods.weightings import MOST_POINTS
 from service.contract.metrics import EPOCH, metric
-from service.contract.plain_text import PlainText, printable
+from service.contract.plain_text import PlainLines, PlainText, hidden_in, printable
 from service.contract.wire.answers.answer import Answer
 
 STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
@@ -27,6 +28,7 @@ LOG_LINES, LOG_LINE_LENGTH = 200, 500
 Metrics = dict[str, int | float | None]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as much as the log can keep; what is larger is a float
 Setting = bool | Whole | float | str
+Named = TypeVar("Named", bound=Mapping[str, object])
 
 
 def cleaned(metrics: Metrics) -> Metrics:
@@ -45,6 +47,14 @@ def _clean(name: str, value: float) -> int | float | None:
 def sendable(text: str, length: int = REASON_LENGTH) -> str:
     """Short, and without the halves of characters that JSON in UTF-8 cannot carry."""
     return printable(text[:length]).encode(errors="replace").decode()
+
+
+def named_plainly(named: Named) -> Named:
+    """A map whose names, and texts, go into tables and terminals: one look for all of them."""
+    texts = [*named, *(value for value in named.values() if isinstance(value, str))]
+    if rule := hidden_in(" ".join(texts)):
+        raise ValueError(f"a name or text in it {rule}")
+    return named
 
 
 RESERVED = "service:"  # uids of events that the service makes itself
@@ -71,11 +81,13 @@ Log = Annotated[
 Reported = Annotated[
     dict[Annotated[str, Field(max_length=100)], Whole | float | None],
     Field(max_length=500, description="by name; null where a value is missing or not finite"),
+    AfterValidator(named_plainly),
     AfterValidator(cleaned),
 ]
 Where = Annotated[
     dict[Annotated[str, Field(max_length=100)], float],
     Field(min_length=1, max_length=64, description="place on the curve, as {beta: 0.01} or a preference per term"),
+    AfterValidator(named_plainly),
 ]
 
 
@@ -98,6 +110,15 @@ Curve = Annotated[
 Suggested = Annotated[
     dict[Annotated[str, Field(max_length=100)], Setting],
     Field(max_length=100, description="what a search suggested for this trial, as weighting.beta"),
+    AfterValidator(named_plainly),
+]
+
+
+StudyName = Annotated[PlainText, Field(min_length=1, max_length=200, description="shown everywhere")]
+Notes = Annotated[PlainLines, Field(max_length=20_000, description="what people wrote about it, in Markdown")]
+Tags = Annotated[
+    list[Annotated[PlainText, Field(min_length=1, max_length=50)]],
+    Field(max_length=20, description="to find it by, all of them"),
 ]
 
 
@@ -121,7 +142,8 @@ class TrialState(StrEnum):
     STOPPED = "stopped"
 
     def is_over(self) -> bool:
-        """Whether nothing is left to train: it came to an end of its own."""
+        """Whether nothing is left to train: it came to an end of its own. One that was stopped may have: its event
+        says so, and the end of its study does not."""
         return self in (TrialState.FINISHED, TrialState.FAILED)
 
 
@@ -165,7 +187,7 @@ class StudyStarted(StudyEvent):
     """A driver was started; not the first one where `attempt` is above 1."""
 
     leads_to: ClassVar = StudyState.RUNNING
-    job: Annotated[str, Field(max_length=200, description="the driver's job on Ray")] | None = None
+    job: Annotated[PlainText, Field(max_length=200, description="the driver's job on Ray")] | None = None
     attempt: Annotated[int, Field(ge=1, lt=2**31, description="how many drivers the study has had")] | None = None
     reason: Reason | None = None
     excused: (
@@ -208,6 +230,13 @@ class StudyResumed(StudyEvent):
     kind: Literal["study_resumed"] = "study_resumed"
 
 
+Spared = Annotated[
+    list[TrialId],
+    Field(
+        max_length=100_000,
+        description="trials that were left and not needed; those not yet begun count no more, unless the study goes on",
+    ),
+]
 Again = Annotated[list[TrialId], Field(max_length=100_000, description="trials that are planned again")]
 
 
@@ -244,10 +273,11 @@ class StudyExtended(StudyEvent):
 
 @dataclass(slots=True, kw_only=True)
 class StudyFinished(StudyEvent):
-    """Every trial has ended, or a limit was reached: then `reason` names it."""
+    """Every trial has ended, or a limit was reached or a search needed no more: then `reason` says so."""
 
     leads_to: ClassVar = StudyState.FINISHED
     reason: Reason | None = None
+    spared: Spared | None = None
     kind: Literal["study_finished"] = "study_finished"
 
 
@@ -316,6 +346,15 @@ class TrialFailed(TrialEvent):
 
 
 @dataclass(slots=True, kw_only=True)
+class TrialStopped(TrialEvent):
+    """It was compared with the others of its arm after this epoch, and trains no further: the study's `stopping`."""
+
+    epoch: Annotated[int, Field(ge=1, lt=2**31, description="the last one that it trained")]
+    reason: Reason
+    kind: Literal["trial_stopped"] = "trial_stopped"
+
+
+@dataclass(slots=True, kw_only=True)
 class TrialSuggested(TrialEvent):
     """A search has values for a trial that is trained elsewhere: from now on it can be asked for."""
 
@@ -330,6 +369,7 @@ class TrialLeased(TrialEvent):
     lease: LeaseId
     holder: Annotated[PlainText, Field(max_length=200, description="who asked for it")]
     seconds: LeaseSeconds
+    token: Annotated[str, Field(max_length=16, description="the id of the token it was asked for with")] | None = None
     kind: Literal["trial_leased"] = "trial_leased"
 
 
@@ -357,11 +397,40 @@ class TrialReturned(TrialEvent):
     kind: Literal["trial_returned"] = "trial_returned"
 
 
-OfTrials = TrialStarted | TrialSuggested | Report | TrialFinished | TrialFailed
+@dataclass(slots=True, kw_only=True)
+class NoteEvent:
+    """Something that people say of a study or a trial, in any state; it changes none. What is left out stays."""
+
+    __pydantic_config__: ClassVar = StudyEvent.__pydantic_config__
+    uid: Uid
+    notes: Notes | None = None
+    tags: Tags | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class StudyNoted(NoteEvent):
+    """It has another name, other notes or tags, or another place in the list."""
+
+    name: StudyName | None = None
+    pinned: Annotated[bool, Field(description="whether it is kept at hand")] | None = None
+    archived: Annotated[bool, Field(description="whether lists leave it out unless they are asked")] | None = None
+    kind: Literal["study_noted"] = "study_noted"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialNoted(NoteEvent):
+    """A trial has other notes or tags."""
+
+    trial: TrialId
+    kind: Literal["trial_noted"] = "trial_noted"
+
+
+OfTrials = TrialStarted | TrialSuggested | Report | TrialFinished | TrialFailed | TrialStopped
 FromDriver = StudyStarted | OfTrials | StudyFinished | StudyFailed
 FromHolder = TrialAlive | TrialReturned  # besides reports and ends
 FromPeople = StudyQueued | StudyPaused | StudyResumed | StudyRetried | StudyExtended | StudyCancelled
-Event = FromDriver | FromHolder | FromPeople | TrialLeased | StudyInterrupted | StudyReconnected
+FromReaders = StudyNoted | TrialNoted
+Event = FromDriver | FromHolder | FromPeople | FromReaders | TrialLeased | StudyInterrupted | StudyReconnected
 
 
 def _default(kind: type[Event], name: str) -> str:
@@ -401,7 +470,8 @@ class Reports(BaseModel):
         Field(max_length=5000, description="in the order in which they happened"),
     ]
     job: Annotated[
-        str | None, Field(max_length=200, description="who sends them; a driver that was replaced is told so by a 409")
+        PlainText | None,
+        Field(max_length=200, description="who sends them; a driver that was replaced is told so by a 409"),
     ] = None
 
 

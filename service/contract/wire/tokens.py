@@ -27,7 +27,7 @@ class NewToken(BaseModel):
     studies_at_once: Most | None = Field(None, description="studies of it that have not ended; none: any number")
     trials: Most | None = Field(None, description="trials of those studies together; none: any number")
     bytes: Annotated[int, Field(ge=0, lt=2**53)] | None = Field(
-        None, description="files of all its studies together; none: as much as there is room for"
+        None, description="files of all its studies and its code together; none: as much as there is room for"
     )
 
 
@@ -42,7 +42,7 @@ class TokenAnswer(Answer):
     expires_at: Annotated[Time | None, Field(description="from when it is refused; none: never")]
     studies_at_once: Annotated[int | None, Field(description="studies of it that have not ended; none: any number")]
     trials: Annotated[int | None, Field(description="trials of those studies together; none: any number")]
-    bytes: Annotated[int | None, Field(description="files of all its studies together; none: no limit")]
+    bytes: Annotated[int | None, Field(description="files of all its studies and its code together; none: no limit")]
 
 
 @dataclass(slots=True, kw_only=True)

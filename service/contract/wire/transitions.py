@@ -12,6 +12,7 @@ from service.contract.metrics import EPOCH
 from service.contract.wire.events import (
     Event,
     FromHolder,
+    NoteEvent,
     OfTrials,
     Report,
     StudyCancelled,
@@ -35,6 +36,7 @@ from service.contract.wire.events import (
     TrialReturned,
     TrialStarted,
     TrialState,
+    TrialStopped,
     TrialSuggested,
 )
 
@@ -73,6 +75,7 @@ TRIAL_MOVES: Mapping[type[TrialEvent], TrialMove] = {
     Report: TrialMove(UNDER_WAY, TrialState.RUNNING),
     TrialFinished: TrialMove(UNDER_WAY, TrialState.FINISHED),
     TrialFailed: TrialMove(UNDER_WAY, TrialState.FAILED),
+    TrialStopped: TrialMove(UNDER_WAY, TrialState.STOPPED),
     TrialSuggested: TrialMove(frozenset({TrialState.PLANNED}), TrialState.PLANNED),
     TrialLeased: TrialMove(frozenset({TrialState.PLANNED}), TrialState.RUNNING),  # so that no two hold it
     TrialAlive: TrialMove(frozenset({TrialState.RUNNING}), TrialState.RUNNING),
@@ -102,11 +105,12 @@ class Told(NamedTuple):
     state: TrialState = TrialState.PLANNED
     epoch: int | None = None  # the last one reported
     held: Held | None = None
+    cut: bool = False  # by the study's `stopping`, and so for good
 
     def reset(self, resets: Mapping[TrialState, TrialState]) -> Told:
         """After an event of its study. Who trains it elsewhere goes on, whatever happens to the driver."""
         after = resets.get(self.state, self.state)
-        if after is self.state or (self.held and after is TrialState.PLANNED):
+        if after is self.state or self.cut or (self.held and after is TrialState.PLANNED):
             return self
         return self._replace(state=after, held=None)
 
@@ -133,10 +137,12 @@ class Ledger:
 
     def refusal(self, event: Event) -> Refusal | None:
         """None when the event may come next."""
+        if isinstance(event, NoteEvent):  # whatever becomes of the study, people may say something about it
+            return None
         if isinstance(event, StudyEvent):
-            if self.state in STUDY_MOVES[type(event)]:
-                return None
-            return Refusal(f"{event.kind} does not follow in a study that is {self.state.value}", by_state=True)
+            allowed = self.state in STUDY_MOVES[type(event)]
+            words = f"{event.kind} does not follow in a study that is {self.state.value}"
+            return None if allowed else Refusal(words, by_state=True)
         if self.state not in TRIALS_TELL:
             return Refusal(f"the study is {self.state.value}, its trials tell nothing", by_state=True)
         told, move = self._trials.get(event.trial, Told()), TRIAL_MOVES[type(event)]
@@ -159,6 +165,8 @@ class Ledger:
 
     def add(self, event: Event) -> None:
         """The event is in the log: what comes next is judged with it."""
+        if isinstance(event, NoteEvent):
+            return
         if isinstance(event, StudyEvent):
             self.state = event.leads_to
             if isinstance(event, StudyStarted):
@@ -174,7 +182,8 @@ class Ledger:
             self._trials[event.trial] = Told(after, held=Held(event.lease))
             return
         held = before.held._replace(heard=before.held.heard + 1) if before.held else None
-        told = before._replace(state=after, held=held if after is TrialState.RUNNING else None)
+        going = after is TrialState.RUNNING
+        told = before._replace(state=after, held=held if going else None, cut=isinstance(event, TrialStopped))
         epoch = event.metrics.get(EPOCH) if isinstance(event, Report) else None
         self._trials[event.trial] = told if epoch is None else told._replace(epoch=int(epoch))
 

@@ -14,7 +14,7 @@ from service.analysis.candidates import metric_axis
 from service.analysis.fronts import Key, key_of
 from service.contract.metrics import ACCURACY, Goal, accuracies
 from service.contract.wire.errors import Detail, InvalidInput
-from service.contract.wire.events import Metrics, TrialState, Where
+from service.contract.wire.events import Metrics, Where
 from service.figures.drawing.style import title_of
 from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Control
@@ -51,7 +51,7 @@ def at_places(view: View, trials: Sequence[str]) -> list[AtPlace]:
     places: dict[Key, AtPlace] = {}
     for trial_id in trials:
         trial = view.trials[trial_id]
-        for where, metrics in trial.measured() if trial.state is not TrialState.FAILED else ():
+        for where, metrics in trial.measured() if not trial.cut_short else ():
             places.setdefault(key_of("", where), AtPlace(where, {})).metrics[trial_id] = metrics
     return list(places.values())
 
@@ -59,12 +59,12 @@ def at_places(view: View, trials: Sequence[str]) -> list[AtPlace]:
 def _at_one(view: View, trials: Sequence[str]) -> AtPlace:
     """By what learning curves show: the middle of the range of a trial with many points."""
     known = {trial: view.trials[trial] for trial in trials}
-    return AtPlace(None, {i: trial.metrics for i, trial in known.items() if trial.state is not TrialState.FAILED})
+    return AtPlace(None, {i: trial.metrics for i, trial in known.items() if not trial.cut_short})
 
 
 def final_value(trial: TrialView, metric: str, where: Where | None = None) -> float | None:
-    """The last that it reported, at this place of its curve; a failed trial has none."""
-    return None if trial.state is TrialState.FAILED else trial.at(where).get(metric)
+    """The last that it reported, at this place of its curve; a failed or stopped trial has none."""
+    return None if trial.cut_short else trial.at(where).get(metric)
 
 
 def best_of(view: View, arm: str, metric: str, goal: Goal = "maximize", along: bool = True) -> Best:

@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis import Axis, Point, nondominated
-from service.analysis.candidates import chooser, chosen_axes, mean_hypervolumes, metric_axis, points_on
+from service.analysis.candidates import (
+    chooser,
+    chosen_axes,
+    infeasible_on,
+    mean_hypervolumes,
+    metric_axis,
+    points_on,
+)
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
+from service.contract.study.constraints import Constraint
+from service.contract.wording.lists import listed
 from service.contract.wording.numbers import number, plural, setting
 from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.hover import value_lines
@@ -30,6 +39,7 @@ class ArmFront(NamedTuple):
     curves: list[list[Point]]  # of trials with many points, in order along them
     hypervolume: float | None  # mean over seeds
     shading: Shading | None
+    infeasible: Sequence[Point] = ()  # those shown that break a constraint
 
 
 class FrontData(NamedTuple):
@@ -39,6 +49,8 @@ class FrontData(NamedTuple):
     seeds: int
     truth: list[Curve]
     chooser: Chooser | None  # the split that chose what lies on a front
+    constraints: Sequence[Constraint] = ()  # of the study
+    infeasible: int = 0  # points that break one, also where they are not shown
 
 
 def frontier(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
@@ -85,18 +97,20 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
         by_arm[point.arm].append(point)
     most = min(MOST_DOMINATED, MOST_OF_ALL // len(by_arm))
     arms, volumes = [], mean_hypervolumes(view, axes)
+    infeasible = infeasible_on(view, axes)
     for name, own in by_arm.items():
         front = nondominated(own, axes)
         on_front = {point.key for point in front}
         dominated = [point for point in own if point.key not in on_front]
         shown = thinned(dominated, most)
         hidden = len(dominated) - len(shown)
-        arms.append(ArmFront(name, front, shown, hidden, curves_of(own), volumes[name], shading_of(view, name)))
+        off = thinned([point for point in infeasible if point.arm == name], most)
+        arms.append(ArmFront(name, front, shown, hidden, curves_of(own), volumes[name], shading_of(view, name), off))
     farthest = max((point.values[0] for point in points), default=1.0)
     truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
-    labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated)])
+    labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated, *arm.infeasible)])
     seeds = len({trial.planned.seed for trial in view.trials.values()})
-    return FrontData(axes, arms, labels, seeds, truth, chooser(view))
+    return FrontData(axes, arms, labels, seeds, truth, chooser(view), view.study.constraints, len(infeasible))
 
 
 def words_at(data: FrontData, point: Point) -> str:
@@ -120,6 +134,15 @@ def _counted(data: FrontData, shown: int, hidden: int) -> list[str]:
     ]
 
 
+def _constrained(data: FrontData) -> str:
+    """`hollow: 3 infeasible by accuracy ≥ 0.9`; in space they are not drawn."""
+    if not data.infeasible:
+        return ""
+    rule = listed([each.words for each in data.constraints])
+    words = f"{data.infeasible:,} infeasible{f' by {rule}' if rule else ''}"
+    return f"hollow: {words}" if len(data.axes) == 2 else f"{words} left out"
+
+
 def subtitle_of(data: FrontData) -> str:
     wishes = [f"{'less' if axis.goal == 'minimize' else 'more'} {described(axis.metric).label}" for axis in data.axes]
     shown = sum(len(arm.dominated) for arm in data.arms)
@@ -130,6 +153,7 @@ def subtitle_of(data: FrontData) -> str:
         *_counted(data, shown, hidden),
         f"reference point ({', '.join(map(setting, reference))})" if len(reference) == len(data.axes) else "",
         shading_words(arm.shading for arm in data.arms),
+        _constrained(data),
         "one seed" if data.seeds == 1 else "",
         selection_words(data.chooser),
     ]

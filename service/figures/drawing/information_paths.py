@@ -9,7 +9,7 @@ from service.analysis import Interval, mean_interval
 from service.analysis.lights import worst_light
 from service.analysis.truth import Curve, curves, label_entropy
 from service.contract.metrics import EPOCH, I_XZ, I_ZY
-from service.contract.wire.events import TrialState, Where
+from service.contract.wire.events import Where
 from service.contract.wording.lights import Light
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.shades import Shading, shading_of
@@ -123,7 +123,7 @@ def _arm(view: View, name: str, own: dict[str, TrialView], most: int) -> tuple[A
         if trial.points and (curve := _curve(trial_id, trial, labels[trial_id])):
             reported += 1
             paths += [_path_along(trial_id, curve)] if i % step == 0 else []
-            ends += curve if trial.state is not TrialState.FAILED else []
+            ends += curve if not trial.cut_short else []
             continue
         steps = _steps(trial, only_last=i % step > 0)
         if not steps:
@@ -134,7 +134,7 @@ def _arm(view: View, name: str, own: dict[str, TrialView], most: int) -> tuple[A
             kept = [steps[place] for place in few(len(steps), most)]
             thinned |= len(kept) < len(steps)
             paths.append(Path(trial_id, [short(x) for _, x, _ in kept], [short(y) for _, _, y in kept]))
-        if trial.state is not TrialState.FAILED:
+        if not trial.cut_short:
             ends.append(End(trial_id, labels[trial_id], epoch, x, y))
     alone = not varied_by_arm(view)[name] and len(ends) > 1 and not any(end.where for end in ends)
     mean = Mean(mean_interval([end.x for end in ends]), mean_interval([end.y for end in ends])) if alone else None

@@ -35,8 +35,11 @@ ARGUMENTS = {
 }
 # These start or need no service, or have tests of their own.
 LOCAL = {"up", "demo", "data", "doctor", "token", "backup", "restore", "migrate"}
+LOCAL |= {"note"}  # test_note_command.py
 LOCAL |= {"pause", "resume", "extend", "retry", "delete"}  # test_lifecycle.py
+LOCAL |= {"code"}  # test_code_command.py
 LOCAL |= {"new", "check", "run"}  # test_own_code_commands.py
+LOCAL |= {"pick"}  # test_pick_command.py
 
 
 def filled(command: str, study: str, folder: Path, spec: dict[str, Any]) -> list[str]:

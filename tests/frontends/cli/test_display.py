@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from frontends.cli.display import comparison_table, objectives_line, places_table, progress_view, size, studies_table
+from frontends.cli.display import (
+    comparison_table,
+    objectives_line,
+    places_table,
+    progress_view,
+    size,
+    studies_table,
+    trials_words,
+)
 
 
 def drawn(view: RenderableType, width: int = 100, colours: bool = False) -> str:
@@ -206,3 +214,9 @@ def test_an_interrupted_study_says_so_in_its_row_and_why_beside_its_progress() -
     assert "running, interrupted" in lines(studies_table([study]))[1]
     shown = lines(progress_view(study))
     assert shown[0].endswith("running, interrupted") and "Ray is away" in shown[-1]
+
+
+def test_trials_that_were_stopped_have_ended_and_are_named() -> None:
+    arm = {"name": "a", "counts": counts(finished=1, stopped=3), "progress": 1.0, "hypervolume": 1.0}
+    assert "4/4 trials · 3 stopped" in lines(progress_view({**STUDY, "arms": [arm]}, 100))[1]
+    assert trials_words(counts(finished=1, stopped=3)) == "1/4, 3 stopped"

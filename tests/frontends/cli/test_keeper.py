@@ -12,7 +12,7 @@ import pytest
 
 from frontends.cli import local
 from frontends.cli.local import ServiceKeeper
-from service.contract.exits import STORE_AWAY
+from service.contract.exits import BAD_SETTINGS, STORE_AWAY
 from tests.frontends.cli.test_local import Clock, Process
 
 
@@ -51,6 +51,18 @@ def test_six_ends_in_a_minute_are_too_many(tmp_path: Path, monkeypatch: pytest.M
     assert dying.started == 6
     lines = [f"line {i}" for i in range(12, 20)]
     assert keeper.given_up == "\n".join(["the service ended 6 times in a minute; its log ends:", *lines])
+
+
+def test_a_service_that_is_set_wrongly_is_started_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(Process, "poll", lambda process: BAD_SETTINGS)
+    keeper, dying = kept(tmp_path, monkeypatch, clock)
+    assert dying.started == 1 and keeper.given_up == "the service cannot start as it is set: line 19"
+
+
+def test_how_long_it_leaves_is_the_service_s_to_check(tmp_path: Path) -> None:
+    assert ServiceKeeper({"PARETOSCOPE_LEAVE_SECONDS": "long"}, tmp_path, {}).given_up is None
 
 
 def test_ends_that_lie_further_apart_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:

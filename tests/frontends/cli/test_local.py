@@ -217,6 +217,16 @@ def test_a_home_that_is_everybodys_is_refused(tmp_path: Path, machine: Machine) 
     assert stat.S_IMODE(shared.stat().st_mode) == 0o1777 and machine.rays == []
 
 
+@pytest.mark.parametrize(("name", "words"), [("lock", "cannot be used as a home"), ("token", "cannot be written")])
+def test_a_home_in_which_nothing_can_be_written_is_refused_in_words(
+    tmp_path: Path, machine: Machine, name: str, words: str
+) -> None:
+    (tmp_path / name / "in the way").mkdir(parents=True)
+    with pytest.raises(LocalError, match=words), up(tmp_path):
+        pass
+    assert all(ray.stopped == 1 for ray in machine.rays)
+
+
 @pytest.mark.parametrize(
     ("host", "reachable"),
     [

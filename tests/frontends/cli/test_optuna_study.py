@@ -13,6 +13,7 @@ from optuna.trial import TrialState
 
 from frontends.cli.optuna_study import by_point, constants, distribution_of, frozen, moment, parameters, write_storage
 from frontends.client import ClientError
+from service.contract.study.constraints import Constraint
 
 METRICS = ["i_xz_bits", "accuracy"]
 FINISHED: dict[str, Any] = {
@@ -203,3 +204,11 @@ def test_settings_that_all_share_are_facts_of_the_study_and_no_parameters() -> N
     trials = [{"arm": "a", "config": {"x": 1, "y": y}} for y in (1, 2)]
     assert constants(trials) == {"x": 1} and list(parameters(trials)) == ["arm", "y"]
     assert constants([]) == {}
+
+
+def test_what_breaks_a_constraint_of_the_study_breaks_one_of_optunas() -> None:
+    made_with = [made(feasible=kept).system_attrs["constraints"] for kept in (True, False, None)]
+    assert made_with == [[0.0], [1.0], [0.0]]
+    bounds = [Constraint(metric="i_zy_bits", at_least=0.5).judged_by("validation_i_zy_bits")]
+    points = [{"where": {"beta": beta}, "metrics": {"i_zy_bits": 1 - beta}} for beta in (0.1, 0.9)]
+    assert [point["feasible"] for point in by_point({**CURVE, "points": points}, bounds)] == [True, False]

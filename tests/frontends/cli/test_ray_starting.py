@@ -176,7 +176,7 @@ class Answers:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **by_host: list[int | None]) -> None:
         self.by_host, self.asked, self.options = by_host, list[str](), dict[str, Any]()
-        self.now = 0.0
+        self.now, self.pauses = 0.0, 0
         monkeypatch.setattr("frontends.cli.local_ray.httpx.Client", self)
         monkeypatch.setattr(local_ray, "time", self)
 
@@ -203,7 +203,7 @@ class Answers:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        self.now += seconds
+        self.now, self.pauses = self.now + seconds, self.pauses + 1
 
 
 def test_ready_means_that_the_jobs_api_and_the_agent_answer(
@@ -213,6 +213,7 @@ def test_ready_means_that_the_jobs_api_and_the_agent_answer(
     ray_of(sleeper, tmp_path)._wait_until_ready(tmp_path / "ray.log")
     asked = ["http://jobs/api/jobs/"] * 4 + ["http://agent/api/local_raylet_healthz"] * 3
     assert answers.asked == asked
+    assert answers.pauses == 5, "a Ray that is not ready is not asked without end, which would take its processor"
     assert answers.options["headers"] == {"Authorization": "Bearer secret"} and answers.options["trust_env"] is False
 
 

@@ -25,7 +25,7 @@ from tests.service.studies import (
 )
 
 FRONT = curve((1e-4, 9.0, 3.0), (1e-2, 4.0, 2.0), (1.0, 1.0, 1.0))
-WIDTHS = {"name": "all β", "weighting": {"name": "conditional", "points": 3, "concentration": {"grid": [1.0, 2.0]}}}
+WIDTHS = {**ALL_BETAS, "training": {"learning_rate": {"grid": [1.0, 2.0]}}}
 
 
 def raised(by: float) -> Any:
@@ -128,7 +128,7 @@ def test_any_trial_of_a_configuration_asks_for_its_curve() -> None:
         play_curves(view, trial, raised(0.1 * i))
     shown = curve_places(view, four)
     assert shown.shown == three and [each.trial for each in shown.curves] == [one, three]
-    assert [each.config for each in shown.curves] == [{"weighting.concentration": w} for w in (1.0, 2.0)]
+    assert [each.config for each in shown.curves] == [{"training.learning_rate": w} for w in (1.0, 2.0)]
     assert shown.places[0].metrics["i_zy_bits"].mean == pytest.approx(3.25)
     with pytest.raises(NotFound, match="no trial 'elsewhere'"):
         curve_places(view, "elsewhere")

@@ -9,6 +9,7 @@ from service.analysis import Axis, Point, Trial, compare, metric_intervals
 from service.analysis.arm_places import ArmPlace
 from service.analysis.attainment import surfaces, worst_corner
 from service.analysis.candidates import objectives, spent_by_arm
+from service.analysis.compared import compared
 from service.analysis.cost import Reach, Spent
 from service.analysis.indicators import over_seeds
 from service.analysis.intervals import Interval
@@ -25,6 +26,25 @@ PLANE = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0)
 
 
 # Pairs and their words
+
+
+def test_without_a_distance_the_dominated_share_has_its_interval_and_the_reason() -> None:
+    """Three objectives, or one that does not vary: neighbours have no order, a range of 0 is no unit."""
+    axes = [("i_xz_bits", "minimize"), ("i_zy_bits", "maximize"), ("accuracy", "maximize")]
+    said = []
+    for count, gain in ((3, 1.0), (2, 0.0)):
+        goals = [{"metric": metric, "goal": goal} for metric, goal in axes[:count]]
+        view = bottleneck_of(MANUAL, MIB, seeds=range(3), objectives=goals)
+        for i, trial in enumerate(view.trials):
+            play(view, trial, [{"i_xz_bits": 5.0 + i, "i_zy_bits": 1 + gain * i, "accuracy": 0.5 + 0.01 * gain * i}])
+        said.append(compared(view).words["MIB"])
+    three, flat = said
+    assert three == (
+        "0 % (0 to 56) of MIB’s front is dominated by manual β’s (3 seeds, Wilson’s 95 % interval; with 3 objectives "
+        "there is no distance to a front)"
+    )
+    assert flat.startswith("100 % (44 to 100) of MIB’s front is dominated by manual β’s (3 seeds, Wilson’s 95 % ")
+    assert flat.endswith("with an objective that does not vary there is no distance to a front)")
 
 
 def test_an_arm_that_equals_the_baseline_reaches_all_of_it() -> None:

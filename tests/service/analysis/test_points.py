@@ -213,7 +213,8 @@ def test_many_curves_are_compared_as_fast_as_that_many_single_trials() -> None:
     def curves() -> None:
         spec = {
             **ALL_BETAS,
-            "weighting": {"name": "conditional", "concentration": {"grid": [i / 9 for i in range(1, 61)]}},
+            "weighting": {"name": "conditional"},
+            "training": {"learning_rate": {"grid": [i / 9 for i in range(1, 61)]}},
         }
         view = bottleneck_of(spec, seeds=range(5))
         for trial in view.trials:

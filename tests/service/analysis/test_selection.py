@@ -64,7 +64,7 @@ def test_the_arm_that_the_verdict_is_about_is_chosen_on_validation() -> None:
         assert held is not None and shown is not None
         play(view, trial.planned.id, [reported((*held, 0.5), (*shown, 0.5))])
     tell(view, event("study_finished"))
-    assert compared(view).verdict.startswith("UW lies")
+    assert compared(view).verdict.startswith("UW is not shown to lie off")
 
 
 def test_a_study_may_choose_on_test_and_says_so() -> None:

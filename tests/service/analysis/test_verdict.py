@@ -183,8 +183,8 @@ def said(*rivals: Rival, ended: bool = True) -> str:
 def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> None:
     assert said(rival(place(half=0.0, amounts={"weighting.beta": 0.0123}))) == (
         "arm lies on base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits of I(Z;Y) more than its steps and "
-        "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (in each of 3 seeds). "
-        "It lands where β ≈ 0.0123 lands. "
+        "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (between its steps and "
+        "lines in each of 3 seeds). It lands where β ≈ 0.0123 lands. "
         "It took 1 training per seed (2.0 s); base took 12 (12 s), and in the same time has 17 % of its hypervolume, "
         "after 2 trials."
     )
@@ -276,7 +276,9 @@ def test_between_steps_and_lines_the_interval_is_told_and_nothing_is_tested() ->
     between = Spread(step, line, step, line)
     words = said(rival(own._replace(place=own.place._replace(distance=between))))
     assert words.startswith("arm is not shown to lie off base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits")
-    assert "(distance 0 ± 0.03 of the objectives’ ranges, between steps and lines in the mean over 3 seeds)" in words
+    assert (
+        "(distance 0 ± 0.03 of the objectives’ ranges, between its steps and lines in the mean over 3 seeds)" in words
+    )
 
 
 def test_what_a_test_does_not_show_is_not_claimed() -> None:
@@ -288,6 +290,9 @@ def test_one_seed_or_trials_under_way_have_no_test() -> None:
     assert "(distance to its steps −0.120 of the objectives’ ranges, one seed: no interval, no test)" in said(
         rival(place(-0.12, None, seeds=1))
     )
+    two = [said(rival(place(distance, None, seeds=2))) for distance in (-0.12, 0.0)]
+    assert "of the objectives’ ranges, 2 seeds: no interval, no test)" in two[0]
+    assert "(between its steps and lines in each of 2 seeds: no interval, no test)" in two[1]
     under_way = said(rival(place(-0.12, whole=False)), ended=False)
     assert (
         under_way.startswith("So far: arm lies below base’s front")
@@ -321,7 +326,7 @@ def test_against_a_single_point_there_is_no_front_to_be_on() -> None:
 
 
 def test_seeds_that_were_lost_are_said() -> None:
-    assert "; all its trials failed or collapsed in 2 seeds)" in said(rival(place(), lost=2))
+    assert "; none of its trials counts in 2 seeds)" in said(rival(place(), lost=2))
 
 
 def test_the_exact_front_is_said_of_both() -> None:

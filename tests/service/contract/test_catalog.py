@@ -9,7 +9,8 @@ from service.contract.study.parsing import check_study
 
 NAMES = {
     "weightings": "fixed uniform single target-rate mib arml mgb blending mgda upgrad pcgrad cagrad nash-mtl imtl-g "
-    "aligned-mtl fairgrad uw dwa famo imtl-l stch",
+    "aligned-mtl fairgrad uw dwa famo imtl-l stch config db-mtl go4align dualproj gradvac pcd cr-mogm modo sdmgrad "
+    "excess-mtl geometric-mean random cosmos pbi",
     "attacks": "fgsm pgd mifgsm nifgsm eotpgd upgd jitter",
     "searches": "grid optuna",
     "problems": "bottleneck toy multitask",
@@ -61,4 +62,5 @@ def test_what_is_often_set_is_a_parameter_of_something() -> None:
 
 
 def test_only_a_search_that_suggests_takes_ranges() -> None:
-    assert {entry.name: entry.suggests for entry in catalog([]).searches} == {"grid": False, "optuna": True}
+    suggests = {entry.name: entry.suggests for entry in catalog([]).searches}
+    assert suggests == {"grid": False, "optuna": True, "fill": True}

@@ -31,7 +31,19 @@ from service.exports.version import SOFTWARE, software
 from service.routes.exports import report_of
 from service.views.fold import StudyView
 from tests.processes import Running
-from tests.service.studies import ALL_BETAS, MANUAL, MIB, bottleneck_of, curve, event, play, play_curves, study_of, tell
+from tests.service.studies import (
+    ALL_BETAS,
+    FILLED,
+    MANUAL,
+    MIB,
+    bottleneck_of,
+    curve,
+    event,
+    play,
+    play_curves,
+    study_of,
+    tell,
+)
 
 EVIL = '</script><img src=x onerror="alert(1)">'
 ODD = 'a "quoted", β\nname; =1+1'
@@ -254,6 +266,20 @@ def test_the_methods_say_what_was_done_with_the_papers_of_what_was_used() -> Non
     assert all(f"{{{key}," in done.bibtex and f"@{key}" in text for key in keys)
     assert done.bibtex.count("@") == len(set(keys))
     assert CitedPaper(key="deb2002nsga2", reason="sampler nsga2") in done.citations
+
+
+def test_the_methods_say_how_a_front_was_filled() -> None:
+    view = bottleneck_of(FILLED, seeds=[0])
+    text = methods(view).paragraph
+    papers = "[@kim2005adaptive; @fritsch1984monotone]"
+    assert (
+        f"values placed in the largest gaps of the front {papers} down to 0.3 of the objectives’ ranges; 12 trials)"
+        in text
+    )
+    first, *others = view.trials
+    play(view, first, [])
+    tell(view, event("study_finished", spared=others))
+    assert "ranges; 1 trial)" in methods(view).paragraph, "what was spared was never trained"
 
 
 def test_the_methods_of_one_seed_claim_no_test() -> None:

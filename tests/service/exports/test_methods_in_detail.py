@@ -147,3 +147,13 @@ def test_one_point_of_a_curve_is_its_middle() -> None:
         for n in (1, 2)
     )
     assert "was measured at the middle of them" in one and "was measured at 2 of them" in two
+
+
+def test_settings_of_the_optimiser_are_told_where_they_are_not_the_usual_ones() -> None:
+    sgd = {"optimizer": "sgd", "momentum": 0.9, "nesterov": True, "clip": 1.0, "schedule": "cosine", "warm_up": 2}
+    text = methods(bottleneck_of(MIB, training=sgd)).paragraph
+    told = ", momentum 0.9, Nesterov's look ahead [@sutskever2013momentum], schedule cosine [@loshchilov2017sgdr], "
+    assert f"batches of 128{told}epochs of warm-up 2, gradients clipped at 1 [@pascanu2013difficulty], from" in text
+    decayed = methods(bottleneck_of(MIB, training={"optimizer": "adamw", "weight_decay": 0.1, "anneal": 4})).paragraph
+    assert "with adamw [@loshchilov2019adamw]" in decayed
+    assert "batches of 128, weight decay 0.1, epochs of annealing 4 [@bowman2016sentences], from" in decayed

@@ -18,7 +18,7 @@ from service.routes.exports import report_of
 from service.store.artifacts import LATENT_MAP, Artifacts
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
-from tests.service.studies import FIXED, MANUAL, MIB, bottleneck_of, play, study_of
+from tests.service.studies import FILLED, FIXED, MANUAL, MIB, bottleneck_of, play, study_of
 
 NAME = 'a<b>c <a href="https://x">link</a> %{x}'
 SHOWN = 'a&lt;b&gt;c &lt;a href="https://x"&gt;link&lt;/a&gt; %{x}'
@@ -47,6 +47,9 @@ def named(view: StudyView) -> StudyView:
     return view
 
 
+SEARCHED = {"name": "optuna", "sampler": "random", "trials": 30, "batch": 2}
+
+
 @pytest.fixture
 def artifacts(tmp_path: Path) -> Artifacts:
     return Artifacts(tmp_path)
@@ -57,7 +60,7 @@ def view(artifacts: Artifacts) -> StudyView:
     """A grid and MIB, both of such a name, with all that figures ask for."""
     evaluation = {"attacks": [{"name": "fgsm"}], "latent_map": {"points": 10}}
     arms = [{**MANUAL, "name": NAME}, {**MIB, "name": f"{NAME} 2"}]
-    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}))
+    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}, stopping={"name": "halving"}))
     for trial in view.trials:
         with artifacts.draft("s1", trial, LATENT_MAP) as draft:
             draft.file.write(json.dumps(MAP).encode())
@@ -81,7 +84,9 @@ def words_of(part: Any, key: str = "") -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_figure_has_a_name_for_markup(name: str, view: StudyView, artifacts: Artifacts) -> None:
     tasks = named(study_of({"name": NAME, "weighting": FIXED}, {"name": "b", "weighting": {"name": "uniform"}}))
-    studies = [study for study in (view, Overlay([view]), tasks) if FIGURES[name].is_for(study)]
+    filled = named(bottleneck_of({**FILLED, "name": NAME}))
+    enough = named(bottleneck_of({**FILLED, "name": NAME, "search": SEARCHED}, limits={"gain": 0.01}))
+    studies = [study for study in (view, Overlay([view]), tasks, filled, enough) if FIGURES[name].is_for(study)]
     assert studies
     for study in studies:
         asked = Asked(study, artifacts=artifacts)

@@ -15,7 +15,8 @@ from service.figures.latent_map import FIGURE, controls, draw_latent, latent_dat
 from service.store.artifacts import LATENT_MAP, Artifacts
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
-from tests.service.studies import MIB, accuracy, bits, bottleneck_of, play
+from tests.service.own_code import CODE, PROBLEM
+from tests.service.studies import MIB, accuracy, bits, bottleneck_of, play, view_of
 
 MAP = {
     "points": 4,
@@ -204,3 +205,14 @@ def test_only_finished_trials_of_a_bottleneck_have_codes_to_choose() -> None:
     play(view, running, accuracy(0.5), end="")
     (choice,) = controls(view)
     assert [trial for trial, _ in choice.options] == ["", done]
+
+
+def test_a_problem_of_one_s_own_with_a_code_is_shown_too(artifacts: Artifacts) -> None:
+    coded = {**CODE, "problems": [{**PROBLEM, "hooks": ["code"]}]}
+    arm = {"name": "own", "problem": {"name": "Mine"}, "weighting": {"name": "mgda"}}
+    asked = {"name": "s", "code": coded, "arms": [arm], "evaluation": {"latent_map": {}}}
+    view = view_of(asked)
+    (trial,) = view.trials
+    play(view, trial, bits((2.0, None)))
+    keep(artifacts, trial)
+    assert [plot.trial for plots in latent_data(view, artifacts).trials for plot in plots] == [trial, trial]

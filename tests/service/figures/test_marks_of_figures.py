@@ -112,7 +112,7 @@ def test_a_band_goes_along_a_quarter_and_back_along_three_quarters_or_the_box() 
     both = ArmAttainment("a", 4, [], [], quarter, three)
     half = ArmAttainment("b", 4, [], [], quarter, [])
     none = ArmAttainment("c", 1, [], [], [], [])
-    drawn = draw_attainment(AttainmentData(PLANE, [both, half, none], (9.0, 0.0)), "r")["data"]
+    drawn = draw_attainment(AttainmentData(PLANE, [both, half, none], (9.0, 0.0), None), "r")["data"]
     assert [(t["x"], t["y"]) for t in drawn if t.get("fill")] == [
         ([1, 1, 9, 9, 2, 2], [0, 3, 3, 2, 2, 0]),
         ([1, 1, 9, 9], [0, 3, 3, 0]),

@@ -195,3 +195,35 @@ def test_of_too_many_points_those_with_the_smallest_ids_stay_in_their_order() ->
     points = [Point(trial, "a", 0, (0.0, 0.0)) for trial in ("s1/c", "s2/a", "s1/d", "s2/b")]
     assert [point.trial for point in thinned(points, 2)] == ["s2/a", "s2/b"]
     assert thinned(points, 4) == points
+
+
+def constrained() -> StudyView:
+    """The second of three trials breaks both bounds, and would dominate the others."""
+    bounds = [{"metric": "i_xz_bits", "at_least": 1.5}, {"metric": "accuracy", "at_least": 0.5}]
+    view = bottleneck_of(MIB, seeds=[0, 1, 2], constraints=bounds)
+    for trial, (x, y, hit) in zip(view.trials, ((2, 1, 0.75), (1, 3, 0.25), (4, 2, 0.75)), strict=True):
+        play(view, trial, [{"i_xz_bits": x, "i_zy_bits": y, "accuracy": hit}])
+    return view
+
+
+def test_what_breaks_a_constraint_is_hollow_and_on_no_front() -> None:
+    view = constrained()
+    assert front_of(view) == ([(2, 1), (4, 2)], [])
+    drawn = draw_front(front_data(view, None, None), "r")
+    hollow = [trace for trace in drawn["data"] if trace["marker"]["symbol"].endswith("-open")]
+    assert [(trace["x"], trace["y"]) for trace in hollow] == [([1], [3])]
+    assert "hollow: 1 infeasible by I(X;Z) ≥ 1.5 bits and accuracy ≥ 0.5" in drawn["layout"]["meta"]["subtitle"]
+
+
+def test_a_constraint_on_an_axis_is_a_line_there() -> None:
+    view = constrained()
+    (line,) = draw_front(front_data(view, None, None), "r")["layout"]["shapes"]
+    assert (line["xref"], line["x0"], line["x1"], line["yref"]) == ("x", 1.5, 1.5, "paper")
+    turned = draw_front(front_data(view, "i_zy_bits", "accuracy"), "r")["layout"]["shapes"]
+    assert [(each["yref"], each["y0"], each["label"]["text"]) for each in turned] == [("y", 0.5, "accuracy ≥ 0.5")]
+    assert "shapes" not in draw_front(front_data(at((2, 1)), None, None), "r")["layout"]
+
+
+def test_in_space_what_breaks_a_constraint_is_left_out_and_counted() -> None:
+    data = front_data(constrained(), None, None, "accuracy")
+    assert "1 infeasible by" in subtitle_of(data) and "left out" in subtitle_of(data)

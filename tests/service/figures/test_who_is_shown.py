@@ -90,13 +90,13 @@ def test_words_at_the_end_of_a_dotted_line_stand_where_the_axis_has_room(
 ) -> None:
     grid = ArmCost("grid", list(costs), [1.0, 2.0], [None, None], [None, None], None, [])
     reached = Reached("MIB", "grid", 1.5, costs[0], Interval(end, None, 1), 1, 1)
-    drawn = draw_cost(CostData("seconds", [grid], [reached], [], [32.0, 0.0], 1, False), "r")
+    drawn = draw_cost(CostData("seconds", [grid], [reached], [], [32.0, 0.0], 1, False, None), "r")
     assert drawn["data"][0]["textposition"] == f"bottom {side}", "the middle of a log axis is the geometric one"
 
 
 def test_the_area_of_a_cost_curve_goes_along_its_low_ends_and_back_along_its_high_ones() -> None:
     grid = ArmCost("grid", [1.0, 2.0], [1.5, 3.0], [1.0, 2.0], [2.0, 4.0], None, [])
-    area, _ = draw_cost(CostData("seconds", [grid], [], [], [32.0, 0.0], 3, False), "r")["data"]
+    area, _ = draw_cost(CostData("seconds", [grid], [], [], [32.0, 0.0], 3, False, None), "r")["data"]
     assert (area["x"], area["y"]) == ([1, 2, 2, 2, 2, 2, 2, 1], [1, 1, 2, 2, 4, 4, 2, 2])
 
 
@@ -148,7 +148,7 @@ def test_a_trial_that_was_chosen_but_is_dominated_where_it_is_shown_stands_besid
 def test_a_bar_of_robustness_is_as_long_to_each_side_as_its_interval() -> None:
     best = Best("a", "", 1, ["t1"], {"t1": 0.9}, Interval(0.9, None, 1))
     arm = ArmRow(best, {"accuracy": Cell(0.9, 0.7, 0.95, {"t1": 0.9})}, None, {})
-    means, *_ = draw_robustness(RobustnessData(["accuracy"], [], "clean", [arm], {"t1": 0}, None), "r")["data"]
+    means, *_ = draw_robustness(RobustnessData(["accuracy"], [], "clean", [arm], {"t1": 0}, None, None), "r")["data"]
     assert means["error_x"]["array"] == [pytest.approx(0.05)] and means["error_x"]["arrayminus"] == [pytest.approx(0.2)]
 
 

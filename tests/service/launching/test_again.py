@@ -278,3 +278,12 @@ def test_a_view_that_was_folded_before_knows_what_an_extension_brought(bench: Be
     again = Bench(bench.settings.home)
     assert again.read(study)["spec"]["seeds"] == [0, 5] and len(again.trials(study)) == 4
     again.close()
+
+
+def test_a_point_of_a_grid_that_cannot_be_shown_is_refused_with_its_place(bench: Bench) -> None:
+    study = bench.submit()
+    bench.report(study, {"uid": "end", "kind": "study_finished"})
+    answer = ask(bench, study, "extend", {"grid": {"a": {"weighting.beta": [0.5, "\x1b[2J"]}}})
+    (detail,) = answer.json()["error"]["details"]
+    assert (answer.status_code, detail["path"]) == (422, "grid.a.weighting.beta[1]")
+    assert "control characters" in detail["message"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import random
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from service.store.code import CodeStore
 from tests.processes import short_home
 from tests.service.bench import Bench
 from tests.service.own_code import PROBLEM, SCRIPT, study_of
@@ -178,7 +182,7 @@ def test_bytes_of_no_kind_are_a_file_or_an_archive_by_how_they_begin(bench: Benc
     assert answers[0]["hash"] == answers[1]["hash"] == sent(bench).json()["hash"]
 
 
-def test_packages_that_it_asks_for_are_installed_where_it_is_read_and_where_it_runs(bench: Bench) -> None:
+def test_packages_that_it_asks_for_are_told_with_it(bench: Bench) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("main.py", SOURCE)
@@ -186,12 +190,9 @@ def test_packages_that_it_asks_for_are_installed_where_it_is_read_and_where_it_r
     headers = {"Content-Type": "application/zip", **bearer("owner")}
     code = bench.ask("POST", "/api/code", content=buffer.getvalue(), headers=headers).json()["hash"]
     bench.ask("POST", f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
-    assert submitted(bench, code).status_code == 201
-    bench.launcher.tick()
-    assert [job.packages for job in bench.cluster.submitted] == [["timm==1.0"]] * 2
-    study = bench.submit()
-    bench.launcher.tick()
-    assert bench.cluster.submitted[-1].job == study and bench.cluster.submitted[-1].packages == []
+    study = submitted(bench, code)
+    assert study.status_code == 201
+    assert bench.read(study.json()["id"])["spec"]["code"]["requirements"] == ["timm==1.0"]
 
 
 def test_documentation_over_several_lines_is_no_hidden_character(bench: Bench) -> None:
@@ -224,3 +225,134 @@ def test_the_token_of_a_reader_is_not_taken_back_before_ray_knows_its_job(bench:
     os.utime(token, (long_ago, long_ago))
     bench.launcher.tick()
     assert not token.exists()
+
+
+def test_the_token_of_a_reader_is_good_until_its_last_word(bench: Bench) -> None:
+    code = sent(bench).json()["hash"]
+    token = (bench.settings.home / "drivers" / bench.cluster.submitted[0].job).read_text()
+    said = {"problems": [PROBLEM, SCRIPT]}
+    path = f"/api/code/{code}"
+    assert bench.ask("POST", f"{path}/description", json=said, headers=bearer(token)).status_code == 204
+    assert bench.ask("GET", f"{path}/content", headers=bearer(token)).status_code == 401
+
+
+def test_the_token_of_a_reader_that_died_is_good_for_nothing(bench: Bench) -> None:
+    code = sent(bench).json()["hash"]
+    token = (bench.settings.home / "drivers" / bench.cluster.submitted[0].job).read_text()
+    bench.cluster.end(bench.cluster.submitted[0].job)
+    bench.get(f"/api/code/{code}")
+    assert len(bench.cluster.submitted) == 2, "another one reads it"
+    assert bench.ask("GET", f"/api/code/{code}/content", headers=bearer(token)).status_code == 401
+
+
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_the_token_of_a_reader_that_nobody_asks_about_ends_by_itself(in_a_file: bool) -> None:
+    with short_home() as home:
+        bench = Bench(home, token="owner", driver_tokens=home / "drivers" if in_a_file else None)
+        code = sent(bench).json()["hash"]
+        job, tokens = bench.cluster.submitted[0], bench.parts.tokens
+        if in_a_file:
+            secret = (home / "drivers" / job.job).read_text()
+        else:
+            headers = bearer(job.env["PARETOSCOPE_CLAIM"])
+            secret = bench.ask("POST", f"/api/studies/{code}/token", headers=headers).json()["token"]
+        row, driver = tokens.find(secret), tokens.find(tokens.for_driver(bench.submit()))
+        assert row is not None and row.expires_at is not None
+        assert driver is not None and driver.expires_at is None, "a driver's goes with its study"
+        bench.close()
+
+
+def limited(bench: Bench, **limits: int) -> str:
+    asked = {"name": "lab", "scopes": ["read", "write", "code"], **limits}
+    return str(bench.ask("POST", "/api/tokens", json=asked).json()["token"])
+
+
+def noise(size: int) -> bytes:
+    """Python that does not get smaller in an archive."""
+    return b"# " + random.Random(size).randbytes(size).hex().encode()
+
+
+def test_code_counts_for_the_bytes_of_its_token() -> None:
+    with short_home() as home:
+        bench = Bench(home, token="owner", keep_free_bytes=0)
+        token = limited(bench, bytes=10_000)
+        assert sent(bench, noise(3000), token).status_code == 201
+        refused = sent(bench, noise(5001), token)
+        assert refused.status_code == 413 and "10,000 bytes" in refused.json()["error"]["message"]
+        assert sent(bench, noise(5001)).status_code == 201, "the owner has no limits"
+        (own,) = [each for each in bench.get("/api/code")["code"] if each["bytes"] < 5000]
+        assert bench.ask("DELETE", f"/api/code/{own['hash']}", headers=bearer(token)).status_code == 204
+        assert sent(bench, noise(4900), token).status_code == 201
+        study = submitted(bench, described(bench), token).json()["id"]
+        trial = bench.trials(study)[0]
+        place = f"/api/studies/{study}/trials/{trial}/artifacts/checkpoint.safetensors"
+        assert bench.ask("PUT", place, content=b"x" * 9000).status_code == 413, "code and files together"
+        bench.close()
+
+
+def test_code_leaves_room_on_the_disk_and_is_sent_so_often() -> None:
+    with short_home() as home:
+        full = Bench(home / "full", token="owner", keep_free_bytes=10**15)
+        answer = sent(full)
+        assert answer.status_code == 413 and "PARETOSCOPE_KEEP_FREE_BYTES" in answer.json()["error"]["message"]
+        assert full.get("/api/code") == {"code": []}
+        full.close()
+        hurried = Bench(home / "hurried", token="owner", submissions_per_minute=2)
+        assert [sent(hurried).status_code for _ in range(3)] == [201, 201, 429]
+        hurried.close()
+
+
+def test_a_disk_that_is_full_is_507(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(CodeStore, "_write", write)
+    answer = bench.ask(
+        "POST",
+        "/api/code",
+        params={"entry": "mine.py"},
+        content=SOURCE,
+        headers={**PYTHON, **bearer("owner")},
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (507, "no_space")
+
+
+def test_code_is_deleted_once_no_study_runs_it(bench: Bench) -> None:
+    code = described(bench)
+    study = submitted(bench, code).json()["id"]
+    (listed,) = bench.get("/api/code")["code"]
+    assert listed.pop("bytes") > 100
+    assert listed == {"hash": code, "state": "described", "entry": "mine.py", "studies": [study]}
+    refused = bench.ask("DELETE", f"/api/code/{code}")
+    assert refused.status_code == 409
+    assert refused.json()["error"]["details"] == [{"path": "studies", "message": study}]
+    assert bench.delete(study).status_code == 204
+    assert bench.ask("DELETE", f"/api/code/{code}").status_code == 204
+    assert bench.get("/api/code") == {"code": []} and bench.ask("GET", f"/api/code/{code}").status_code == 404
+    assert bench.ask("DELETE", f"/api/code/{code}").status_code == 404
+    assert submitted(bench, code).status_code == 422
+    assert not list((bench.settings.home / "code").iterdir())
+
+
+def test_code_of_another_token_is_an_admins_to_delete(bench: Bench) -> None:
+    mine, theirs = limited(bench), limited(bench)
+    code = sent(bench, token=mine).json()["hash"]
+    refused = bench.ask("DELETE", f"/api/code/{code}", headers=bearer(theirs))
+    assert refused.status_code == 403 and "another token" in refused.json()["error"]["message"]
+    admin = scoped(bench, "code", "admin")
+    assert bench.ask("DELETE", f"/api/code/{code}", headers=bearer(admin)).status_code == 204
+
+
+def test_a_study_is_not_made_of_code_that_is_deleted_meanwhile(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, admission = described(bench), bench.parts.tokens.admission
+
+    @contextmanager
+    def later() -> Iterator[None]:
+        bench.parts.describing.forget(code)
+        with admission():
+            yield
+
+    monkeypatch.setattr(bench.parts.tokens, "admission", later)
+    answer = submitted(bench, code)
+    assert answer.status_code == 422 and answer.json()["error"]["details"][0]["path"] == "code"
+    assert bench.get("/api/studies")["studies"] == []

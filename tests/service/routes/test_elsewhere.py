@@ -67,6 +67,68 @@ def test_asking_needs_the_scope_ingest_and_nothing_else(bench: Bench) -> None:
     assert held["host"] == "of ingest"
 
 
+def of_token(bench: Bench, *scopes: str) -> str:
+    answer = bench.ask("POST", "/api/tokens", json={"name": "a person", "scopes": list(scopes)})
+    return str(answer.json()["token"])
+
+
+def told(bench: Bench, study: str, token: str, *events: dict[str, Any]) -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    return bench.ask("POST", f"/api/studies/{study}/reports", json={"events": list(events)}, headers=headers)
+
+
+def test_a_token_tells_of_the_trials_that_were_asked_for_with_it_and_of_no_other(bench: Bench) -> None:
+    study = begun(bench)
+    mine, theirs = of_token(bench, "read", "ingest"), of_token(bench, "read", "ingest")
+    handed = ask(bench, study, mine).json()
+    report = event(handed, "report", metrics={"epoch": 1, "acc": 0.5})
+    refused = told(bench, study, theirs, report)
+    assert refused.status_code == 403 and "another token" in refused.json()["error"]["message"]
+    assert told(bench, study, mine, report).json() == {"accepted": 1, "duplicates": 0}
+    assert told(bench, study, theirs, event(handed, "trial_returned")).status_code == 403
+    assert told(bench, study, mine, event(handed, "trial_finished")).status_code == 200
+    assert told(bench, study, mine, report).json() == {"accepted": 0, "duplicates": 1}, "a resend changes nothing"
+    assert told(bench, study, mine, event(handed, "trial_alive")).status_code == 409, "its lease is over"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"kind": "study_finished"},
+        {"kind": "study_failed", "reason": "so there"},
+        {"kind": "study_started"},
+        {"kind": "trial_started"},
+        {"kind": "trial_suggested", "config": {"problem.depth": 1}},
+        {"kind": "report", "metrics": {"acc": 1.0}},
+        {"kind": "trial_finished"},
+    ],
+)
+def test_a_token_with_the_scope_ingest_is_no_driver(bench: Bench, sent: dict[str, Any]) -> None:
+    study = begun(bench, GRID, HERE)
+    here = bench.trials(study)[-1]
+    about = {} if sent["kind"].startswith("study") else {"trial": here}
+    answer = told(bench, study, of_token(bench, "read", "ingest"), {"uid": "u", **about, **sent})
+    assert answer.status_code == 403 and "for drivers" in answer.json()["error"]["message"]
+    assert "u" not in [logged.event.uid for logged in bench.parts.store.read(study, after=0)]
+
+
+def test_a_study_that_got_no_driver_of_ours_may_have_one_of_somebody_elses(bench: Bench) -> None:
+    study, token = bench.submit(), of_token(bench, "read", "ingest")
+    trial = bench.trials(study)[0]
+    for sent in ({"kind": "study_started", "job": "slurm-7"}, {"kind": "trial_started", "trial": trial}):
+        assert told(bench, study, token, {"uid": sent["kind"], **sent}).status_code == 200
+    assert bench.get(f"/api/studies/{study}/trials/{trial}")["state"] == "running"
+
+
+def test_files_and_states_are_drivers_alone(bench: Bench) -> None:
+    study, token = begun(bench, HERE), of_token(bench, "read", "write", "code", "ingest", "admin")
+    trial, key = bench.trials(study)[0], "c" + "0" * 16
+    headers = {"Authorization": f"Bearer {token}"}
+    for path in (f"trials/{trial}/artifacts/checkpoint.safetensors", f"cohorts/{key}/state"):
+        answer = bench.ask("PUT", f"/api/studies/{study}/{path}", content=b"mine", headers=headers)
+        assert answer.status_code == 403 and "scope 'driver'" in answer.json()["error"]["message"]
+
+
 def test_none_now_and_none_ever_again_are_told_apart(bench: Bench) -> None:
     study = begun(bench, {**GRID, "problem": {"name": "forest", "depth": 2}})
     handed = ask(bench, study).json()

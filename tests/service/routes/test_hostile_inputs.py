@@ -16,7 +16,7 @@ from tests.service.bench import Bench
 @pytest.fixture(scope="module")
 def target() -> Iterator[Bench]:
     with short_home() as home:
-        bench = Bench(home)
+        bench = Bench(home, allow_code=True)
         yield bench
         bench.close()
 

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.contract.limits import METRIC_NAMES
 from service.contract.wire.events import Report
 from tests.service.bench import Bench
 from workers.sending.reporter import Reporter
@@ -149,3 +150,72 @@ def test_a_client_hands_back_what_was_not_taken() -> None:
     with StudyClient("http://service", None, "s1", transport) as client:
         (refusal,) = client.report([Report(uid="u", trial="t", metrics={})], threading.Event()).refusals
     assert (refusal.uid, refusal.reason) == ("u", "why")
+
+
+HIDDEN = "loss\x1b[2J\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [
+        ({"kind": "report", "metrics": {HIDDEN: 1.0}}, "events[0].report.metrics"),
+        (
+            {"kind": "report", "metrics": {"loss": 1.0}, "points": [{"where": {HIDDEN: 1.0}, "metrics": {}}]},
+            "events[0].report.points[0].where",
+        ),
+        (
+            {"kind": "report", "metrics": {}, "points": [{"where": {"beta": 1.0}, "metrics": {HIDDEN: 1.0}}]},
+            "events[0].report.points[0].metrics",
+        ),
+        ({"kind": "trial_started", "config": {"weighting.form": HIDDEN}}, "events[0].trial_started.config"),
+        ({"kind": "trial_started", "config": {HIDDEN: 1}}, "events[0].trial_started.config"),
+        ({"kind": "trial_suggested", "config": {"weighting.form": HIDDEN}}, "events[0].trial_suggested.config"),
+        ({"kind": "study_started", "job": HIDDEN}, "events[0].study_started.job"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_its_place(
+    bench: Bench, study: str, told: dict[str, Any], place: str
+) -> None:
+    about = {} if told["kind"] == "study_started" else {"trial": bench.trials(study)[0]}
+    answer = send(bench, study, {"uid": "u", **about, **told})
+    (detail,) = answer.json()["error"]["details"]
+    assert answer.status_code == 422 and detail["path"] == place and "control characters" in detail["message"]
+    assert "\x1b" not in detail["message"]
+
+
+def test_a_job_whose_name_cannot_be_shown_is_refused(bench: Bench, study: str) -> None:
+    answer = send(bench, study, report(bench.trials(study)[0], 1), job=HIDDEN)
+    assert answer.status_code == 422 and answer.json()["error"]["details"][0]["path"] == "job"
+
+
+def test_a_place_that_cannot_be_shown_is_quoted_without_that(bench: Bench, study: str) -> None:
+    answer = send(bench, study, {"uid": "u", "kind": "study_started", HIDDEN: 1})
+    (detail,) = answer.json()["error"]["details"]
+    assert "\x1b" not in detail["path"] and "\n" not in detail["path"] and "\ufffd" in detail["path"]
+
+
+def test_a_study_has_so_many_names_of_metrics_and_no_more(bench: Bench, study: str) -> None:
+    one, two = bench.trials(study)
+
+    def named(trial: str, epoch: int, *names: str) -> dict[str, Any]:
+        return {**report(trial, epoch), "metrics": {"epoch": epoch, **dict.fromkeys(names, 1.0)}}
+
+    many = [f"m{i}" for i in range(METRIC_NAMES - 1)]
+    batch = [named(one, 1 + i // 400, *many[i : i + 400]) for i in range(0, len(many), 400)]
+    assert send(bench, study, *batch).json()["accepted"] == len(batch)
+    answer = send(bench, study, named(two, 1, "m0", "one-more"), named(two, 2, "m1")).json()
+    assert (answer["accepted"], answer["refused"]) == (1, 1)
+    assert answer["refusals"][0]["reason"].endswith("at most 2,000 names of metrics in all, got 'one-more' besides")
+    refused = send(bench, study, named(two, 3, "another"))
+    assert (refused.status_code, refused.json()["error"]["details"][0]["path"]) == (422, "events[0].metrics")
+
+
+def test_names_that_nobody_has_looked_at_count_too(bench: Bench, study: str) -> None:
+    """A view is folded when somebody reads it; whoever only sends must not get past the limit."""
+    one, _ = bench.trials(study)
+    for epoch in range(1, 8):
+        metrics = {"epoch": epoch, **{f"{epoch}:{i}": 1.0 for i in range(400)}}
+        answer = send(bench, study, {**report(one, epoch), "metrics": metrics})
+    assert answer.status_code == 422
+    with bench.parts.views.read(study) as view:
+        assert len(view.names) <= METRIC_NAMES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -105,3 +106,22 @@ def test_two_uploads_of_one_file_do_not_mix(tmp_path: Path) -> None:
         assert again.is_known(), "also what was just written"
     assert (tmp_path / "s1" / "t" / CHECKPOINT).read_bytes() == b"slow"
     assert [path.name for path in (tmp_path / "s1" / "t").iterdir()] == [CHECKPOINT]
+
+
+def test_files_that_are_removed_while_they_are_counted_count_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifacts, folder = Artifacts(tmp_path), tmp_path / "s1" / "t1"
+    folder.mkdir(parents=True)
+    for name in (CHECKPOINT, LATENT_MAP):
+        (folder / name).write_bytes(b"x" * 10)
+    assert artifacts.bytes_of("s1") == 20 and artifacts.bytes_of("s2") == 0
+    stat = Path.stat
+
+    def removed_meanwhile(self: Path, **options: bool) -> os.stat_result:
+        if self.name == CHECKPOINT:
+            raise FileNotFoundError(errno.ENOENT, "gone", str(self))
+        return stat(self, **options)
+
+    monkeypatch.setattr(Path, "stat", removed_meanwhile)
+    assert artifacts.bytes_of("s1") == 10 and artifacts.sizes("s1", "t1") == {"latent-map": 10}

@@ -31,6 +31,8 @@ READS: dict[str, Call] = {
     "last_seqs": lambda store, spec: store.last_seqs(["s1"]),
     "read": lambda store, spec: list(store.read("s1", after=0)),
     "check": lambda store, spec: store.check(),
+    "has_key": lambda store, spec: store.has_key("k"),
+    "using_code": lambda store, spec: store.using_code(),
 }
 
 

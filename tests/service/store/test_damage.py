@@ -184,6 +184,11 @@ def test_a_lost_tail_is_mentioned_and_gone_on_from(
     assert (store.study("s1").lost_events, store.study("s2").lost_events) == (3, 0), "counted once"
     assert len(kinds(store)) == 6
     store.close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
+        database.execute("DELETE FROM events WHERE study = 's1' AND seq > 4")
+    store = SqlStore(tmp_path)
+    assert store.study("s1").lost_events == 5, "a second loss comes on top"
+    store.close()
 
 
 def test_the_answer_says_how_many_events_were_lost(tmp_path: Path) -> None:

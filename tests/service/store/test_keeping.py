@@ -9,6 +9,8 @@ from service.store.keeping import backup, restore
 from tests.processes import short_home
 from tests.service.bench import Bench
 
+FOLDERS = ("states", "artifacts", "code")
+
 
 def mode(place: Path) -> int:
     return stat.S_IMODE(place.stat().st_mode)
@@ -19,6 +21,9 @@ def test_nobody_else_reads_a_backup_or_a_restored_home(tmp_path: Path) -> None:
         bench = Bench(home / "new")
         study = bench.submit()
         bench.close()
+        for folder in FOLDERS:
+            (home / "new" / folder / study).mkdir(parents=True)
+            (home / "new" / folder / study / "file").write_text(folder)
         assert mode(home / "new") == 0o700
         file = tmp_path / "b.tar"
         left = tmp_path / "b.tar.part"
@@ -30,6 +35,7 @@ def test_nobody_else_reads_a_backup_or_a_restored_home(tmp_path: Path) -> None:
         opened.mkdir(mode=0o755)
         restore(opened, None, file)
         assert mode(opened) == 0o700
+        assert [(opened / folder / study / "file").read_text() for folder in FOLDERS] == list(FOLDERS), "all is back"
         again = Bench(opened)
         assert again.state(study) == "queued"
         again.close()

@@ -85,6 +85,12 @@ def test_sending_twice_changes_nothing(running: Store) -> None:
     assert [logged.event.uid for logged in running.read("s1", after=2)] == ["t:1", "t:2"]
 
 
+def test_what_is_refused_is_no_duplicate(running: Store) -> None:
+    running.append("s1", [report("t", 2)])
+    appended = running.append("s1", [report("t", 2), report("t", 1), report("t", 3)])
+    assert (appended.accepted, appended.duplicates, [each.uid for each in appended.refused]) == (1, 1, ["t:1"])
+
+
 def test_of_two_events_with_one_uid_the_first_counts(running: Store) -> None:
     running.append("s1", [report("t", 1, accuracy=0.1), report("t", 1, accuracy=0.9)])
     (logged,) = running.read("s1", after=2)
@@ -137,6 +143,7 @@ def test_every_event_comes_back_as_it_was_written(store: Store, plain: dict[str,
         "report": {"trial": "t", "arm": "β", "metrics": {"epoch": 1, "a": None, "b": 0.5}, "log": ["a line", "ü"]},
         "trial_finished": {"trial": "t", "log": ["end"]},
         "trial_failed": {"trial": "t", "reason": "why"},
+        "trial_stopped": {"trial": "t", "epoch": 5, "reason": "place 3 of 4"},
         "trial_suggested": {"trial": "t", "config": {"problem.depth": 3}},
         "trial_leased": {"trial": "t", "lease": "l", "holder": "laptop", "seconds": 30.0},
         "trial_alive": {"trial": "t", "lease": "l"},
@@ -146,6 +153,8 @@ def test_every_event_comes_back_as_it_was_written(store: Store, plain: dict[str,
         "study_interrupted": {"reason": "r"},
         "study_retried": {"trials": ["t"], "wait_seconds": 2.0},
         "study_extended": {"spec": plain, "version": 2, "trials": ["t"]},
+        "study_noted": {"notes": "# Why\n\tβ", "tags": ["paper"], "name": "β", "pinned": True, "archived": False},
+        "trial_noted": {"notes": "odd", "trial": "t"},
     }
     before: dict[str, Event] = dict.fromkeys(
         ("study_resumed", "study_retried", "study_extended"), StudyPaused(uid="paused")

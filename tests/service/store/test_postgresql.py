@@ -15,6 +15,7 @@ from service.contract.study.parsing import check_study
 from service.contract.wire.errors import Conflict, InvalidInput, NotFound, Unavailable
 from service.store.schema import REVISION
 from service.store.sql import SqlStore
+from service.store.tokens import Tokens
 from service.store.upgrading import revision_of
 from service.views.cache import Views
 from tests.postgres import Server, postgresql
@@ -224,3 +225,32 @@ def test_a_stream_of_one_service_has_what_was_written_through_the_other(url: str
         thread.join(timeout=60)
         assert seen == ["event: study_queued", "event: study_started", "event: study_finished"]
         assert second.get(path).json()["state"] == "finished"
+
+
+def test_what_is_counted_and_then_made_is_so_by_one_process_at_a_time(store: SqlStore, other: SqlStore) -> None:
+    """Or two services would both see room for the last study of a token."""
+    admitted, waiting = threading.Event(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+    def wait() -> None:
+        with Tokens(other.database).admission():
+            admitted.set()
+
+    def waits() -> bool:
+        with store.database.reading() as connection:
+            return bool(connection.execute(sql.text(waiting)).scalar_one())
+
+    with Tokens(store.database).admission():
+        thread = threading.Thread(target=wait)
+        thread.start()
+        until(waits, "the other process waits")
+        assert not admitted.is_set()
+    thread.join(timeout=30)
+    assert admitted.is_set()
+
+
+def test_a_process_that_reads_code_gets_its_token_here_too(url: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, token="owner", database_url=url)
+    headers = {"Authorization": "Bearer owner", "Content-Type": "text/x-python"}
+    sent = bench.ask("POST", "/api/code", params={"entry": "a.py"}, content=b"# nothing\n", headers=headers)
+    assert sent.status_code == 201, sent.text
+    bench.close()

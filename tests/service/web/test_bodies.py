@@ -13,9 +13,26 @@ from service.web import lingering
 from tests.processes import short_home
 from tests.service.bench import SPEC, Bench
 from tests.service.figures.test_latent_figure import MAP
+from tests.service.web.test_openapi import OPERATIONS
 
 # Each of its own size, so that a route that takes another's is seen.
-LIMITS = {"max_study_bytes": 2000, "max_report_bytes": 3000, "max_artifact_bytes": 4000}
+LIMITS = {"max_study_bytes": 2000, "max_report_bytes": 3000, "max_artifact_bytes": 4000, "max_code_bytes": 5000}
+STUDY, TRIAL = "/api/studies/{study_id}", "/api/studies/{study_id}/trials/{trial_id}"
+# Which of them each operation that takes a body has; a new one belongs here.
+LIMIT_OF = {
+    "POST /api/studies": LIMITS["max_study_bytes"],
+    "POST /api/studies/check": LIMITS["max_study_bytes"],
+    f"POST {STUDY}/extend": LIMITS["max_study_bytes"],
+    f"POST {STUDY}/ask": LIMITS["max_study_bytes"],
+    f"PATCH {STUDY}": LIMITS["max_study_bytes"],
+    f"PATCH {TRIAL}": LIMITS["max_study_bytes"],
+    f"POST {STUDY}/reports": LIMITS["max_report_bytes"],
+    f"PUT {STUDY}/cohorts/{{key}}/state": LIMITS["max_artifact_bytes"],
+    f"PUT {TRIAL}/artifacts/{{name}}": LIMITS["max_artifact_bytes"],
+    "POST /api/code": LIMITS["max_code_bytes"],
+    "POST /api/code/{code_hash}/description": LIMITS["max_study_bytes"],
+    "POST /api/tokens": 10_000,
+}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +120,27 @@ def test_a_stranger_is_refused_before_the_body_is_looked_at(limited: Bench, tria
     assert send(limited, method, path, b"x" * (limit + 1), Authorization="Bearer wrong").status_code == 401
     source = Source(b"{")
     answer = send(limited, method, path, source, Authorization="Bearer wrong")
+    assert (answer.status_code, source.taken) == (401, 0)
+
+
+def test_every_operation_that_takes_a_body_has_a_limit() -> None:
+    assert {label for label, operation in OPERATIONS.items() if "requestBody" in operation} == set(LIMIT_OF)
+
+
+@pytest.mark.parametrize("label", LIMIT_OF)
+@pytest.mark.usefixtures("thrown_away")
+def test_an_operation_refuses_what_announces_too_much_and_strangers_unread(
+    limited: Bench, trial: str, label: str
+) -> None:
+    method, path = label.split()
+    study = trial.split("/")[3]
+    names = {"study_id": study, "trial_id": trial.rpartition("/")[2], "name": "checkpoint.safetensors"}
+    address = path.format(**names, key="c" + "0" * 16, code_hash="0" * 64)
+    source = Source(b"{}")
+    answer = send(limited, method, address, source, **{"Content-Length": str(LIMIT_OF[label] + 1)})
+    assert (answer.status_code, source.taken) == (413, 0), answer.text
+    assert answer.json()["error"]["message"] == f"the body is over the limit of {LIMIT_OF[label]:,} bytes"
+    answer = send(limited, method, address, source, Authorization="Bearer wrong")
     assert (answer.status_code, source.taken) == (401, 0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,6 +58,9 @@ MAPS = {
     "VerifiedCurve.differences": "by metric",
     "VerifiedCurve.matched": "by metric",
     "FrontPoint.where": "β, or by task",
+    "PickAnswer.where": "β, or by task",
+    "PickAnswer.config": "by setting",
+    "PickAnswer.metrics": "by metric",
     "PointAgainstFront.where": "β, or by task",
     "PointAgainstFront.matched": "by metric",
     "PointAgainstFront.amounts_to": "by setting",
@@ -180,11 +185,17 @@ def test_every_error_has_the_one_shape_and_stands_where_it_can_happen(label: str
     assert ("503" in errors) == (guarded or "readyz" in label)
 
 
+def test_every_schema_that_is_named_is_there() -> None:
+    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps([OPERATIONS, SCHEMAS])))
+    assert named <= set(SCHEMAS) and len(named) > 50
+
+
 def test_what_a_state_can_refuse_is_documented() -> None:
     refused = {label for label, operation in OPERATIONS.items() if "409" in operation["responses"]}
     study = "/api/studies/{study_id}"
     assert refused == {
         "POST /api/studies",
+        "DELETE /api/code/{code_hash}",
         f"POST {study}/cancel",
         f"POST {study}/pause",
         f"POST {study}/retry",
@@ -194,6 +205,7 @@ def test_what_a_state_can_refuse_is_documented() -> None:
         f"POST {study}/reports",
         f"POST {study}/ask",
         f"DELETE {study}",
+        f"GET {study}/pick",
         f"PUT {study}/trials/{{trial_id}}/artifacts/{{name}}",
     }
 
@@ -238,6 +250,10 @@ def test_every_body_is_documented() -> None:
         "POST /api/studies/check": study,
         "POST /api/studies/{study_id}/ask": {"application/json": {"$ref": "#/components/schemas/Ask"}},
         "POST /api/studies/{study_id}/extend": {"application/json": {"$ref": "#/components/schemas/Extension"}},
+        "PATCH /api/studies/{study_id}": {"application/json": {"$ref": "#/components/schemas/StudyNote"}},
+        "PATCH /api/studies/{study_id}/trials/{trial_id}": {
+            "application/json": {"$ref": "#/components/schemas/TrialNote"}
+        },
         "POST /api/studies/{study_id}/reports": {"application/json": {"$ref": "#/components/schemas/Reports"}},
         "POST /api/tokens": {"application/json": {"$ref": "#/components/schemas/NewToken"}},
         "PUT /api/studies/{study_id}/cohorts/{key}/state": file,

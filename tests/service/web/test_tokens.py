@@ -104,7 +104,7 @@ def test_a_code_is_exchanged_once_also_by_two_who_were_let_in_at_the_same_time(g
 
 def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
     study = {**SPEC, "seeds": [0]}  # two trials
-    token = create(guarded, scopes=["read", "write", "ingest"], studies_at_once=2, trials=4, bytes=10)["token"]
+    token = create(guarded, scopes=["read", "write"], studies_at_once=2, trials=4, bytes=10)["token"]
     one, two = (ask(guarded, token, "POST", json=study).json()["id"] for _ in range(2))
     refused = ask(guarded, token, "POST", json=study)
     assert refused.status_code == 403 and "2 studies at once" in refused.json()["error"]["message"]
@@ -112,20 +112,75 @@ def test_the_limits_of_a_token_are_kept(guarded: Bench) -> None:
     refused = ask(guarded, token, "POST", json={**study, "seeds": [0, 1]})
     assert refused.status_code == 403 and "4 trials" in refused.json()["error"]["message"]
     assert ask(guarded, token, "POST", json=study).status_code == 201
-    trial = guarded.trials(two)[0]
+    trial, driver = guarded.trials(two)[0], guarded.parts.tokens.for_driver(two)
     place = f"/api/studies/{two}/trials/{trial}/artifacts/checkpoint.safetensors"
-    assert ask(guarded, token, "PUT", place, content=b"x" * 11).status_code == 413
-    assert ask(guarded, token, "PUT", place, content=b"x" * 10).status_code == 204
+    assert ask(guarded, driver, "PUT", place, content=b"x" * 11).status_code == 413
+    assert ask(guarded, driver, "PUT", place, content=b"x" * 10).status_code == 204
     assert len(guarded.get("/api/studies")["studies"]) == 3
 
 
+def ended(bench: Bench, token: str, study: dict[str, Any], state: str) -> str:
+    """A study of this token that has run and is over."""
+    own = str(ask(bench, token, "POST", json=study).json()["id"])
+    reason = {"reason": "no disk"} if state == "failed" else {}
+    trials = [
+        {"uid": trial, "kind": "trial_failed", "trial": trial, "reason": "no memory"} for trial in bench.trials(own)
+    ]
+    bench.report(own, *trials, {"uid": "end", "kind": f"study_{state}", **reason})
+    return own
+
+
+def test_an_extension_meets_the_limits_of_the_token(guarded: Bench) -> None:
+    study = {**SPEC, "seeds": [0]}  # two trials
+    token = create(guarded, scopes=["read", "write"], trials=4)["token"]
+    own = ended(guarded, token, study, "finished")
+    refused = ask(guarded, token, "POST", f"/api/studies/{own}/extend", json={"seeds": [1, 2]})
+    assert refused.status_code == 403 and "4 trials" in refused.json()["error"]["message"]
+    assert guarded.state(own) == "finished" and guarded.read(own)["counts"]["planned"] == 2
+    assert ask(guarded, token, "POST", f"/api/studies/{own}/extend", json={"seeds": [1]}).status_code == 200
+    refused = ask(guarded, token, "POST", json=study)
+    assert refused.status_code == 403 and "with 4 of its studies under way" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("wish", "state"), [("resume", "failed"), ("retry", "finished"), ("extend", "finished")])
+def test_a_study_that_goes_on_is_one_of_those_that_a_token_may_have_at_once(
+    guarded: Bench, wish: str, state: str
+) -> None:
+    token = create(guarded, scopes=["read", "write"], studies_at_once=1)["token"]
+    own = ended(guarded, token, SPEC, state)
+    second = ask(guarded, token, "POST", json=SPEC).json()["id"]
+    body = {"seeds": [7]} if wish == "extend" else None
+    refused = ask(guarded, token, "POST", f"/api/studies/{own}/{wish}", json=body)
+    assert refused.status_code == 403 and "1 studies at once" in refused.json()["error"]["message"]
+    assert guarded.cancel(second).status_code == 200 and guarded.state(own) == state
+    assert ask(guarded, token, "POST", f"/api/studies/{own}/{wish}", json=body).status_code == 200
+    assert ask(guarded, token, "POST", json=SPEC).status_code == 403, "it counts again"
+
+
+def test_a_study_of_somebody_else_counts_for_the_token_that_lets_it_go_on(guarded: Bench) -> None:
+    others = guarded.submit()
+    guarded.report(others, {"uid": "end", "kind": "study_failed", "reason": "no disk"})
+    token = create(guarded, scopes=["read", "write"], trials=1)["token"]
+    assert ask(guarded, token, "POST", f"/api/studies/{others}/resume").status_code == 403
+    assert guarded.ask("POST", f"/api/studies/{others}/resume").status_code == 200, "the owner has no limits"
+
+
+def test_a_retry_with_its_key_is_answered_as_the_first_time_though_the_limit_is_reached(guarded: Bench) -> None:
+    token = create(guarded, scopes=["read", "write"], studies_at_once=1)["token"]
+    key = {"Idempotency-Key": "once"}
+    first, again = (ask(guarded, token, "POST", json=SPEC, headers=key) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201) and first.json()["id"] == again.json()["id"]
+    assert ask(guarded, token, "POST", json={**SPEC, "name": "t"}, headers=key).status_code == 409
+    assert ask(guarded, token, "POST", json=SPEC, headers={"Idempotency-Key": "twice"}).status_code == 403
+
+
 def test_the_bytes_of_a_token_are_those_of_all_its_studies(guarded: Bench) -> None:
-    token = create(guarded, scopes=["read", "write", "ingest"], bytes=10)["token"]
+    token = create(guarded, scopes=["read", "write"], bytes=10)["token"]
     studies = [ask(guarded, token, "POST", json=SPEC).json()["id"] for _ in range(2)]
 
     def put(study: str, size: int) -> int:
         path = f"/api/studies/{study}/trials/{guarded.trials(study)[0]}/artifacts/checkpoint.safetensors"
-        return ask(guarded, token, "PUT", path, content=b"x" * size).status_code
+        return guarded.ask("PUT", path, content=b"x" * size).status_code
 
     assert [put(studies[0], 6), put(studies[1], 5), put(studies[1], 4), put(guarded.submit(), 20)] == [
         204,

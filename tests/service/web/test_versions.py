@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from paretoscope import __version__
+from service.contract.wire.tokens import NewToken
 from service.contract.wire.versions import VERSION, disagreement
 from tests.processes import environment, service_alone, short_home
 from tests.service.bench import Bench
@@ -86,6 +87,23 @@ def test_a_driver_of_another_version_is_the_reason_that_the_study_tells(tmp_path
     read = bench.read(study)
     assert read["state"] == "failed" and read["reason"].startswith("the driver on Ray has paretoscope 0.1.0")
     bench.close()
+
+
+def test_only_its_own_driver_tells_a_study_of_another_version(bench: Bench) -> None:
+    study, other = bench.submit(), bench.submit()
+    tokens = bench.parts.tokens
+    reader = tokens.create(NewToken(name="reader", scopes=["read"]))[1]
+    path = f"/api/studies/{study}"
+    for token in (reader, tokens.for_driver(other), "secret"):
+        assert asked(bench, "driver/9.9.9", path, token)[0] == 412
+    bench.launcher.tick()
+    bench.cluster.end(study, message="it died")
+    bench.launcher.tick()
+    assert "9.9.9" not in bench.read(study)["reason"] and "it died" in bench.read(study)["reason"]
+    assert asked(bench, "driver/9.9.9", path, tokens.for_driver(study))[0] == 412
+    bench.cluster.end(f"{study}-2")
+    bench.launcher.tick()
+    assert "9.9.9" in bench.read(study)["reason"]
 
 
 def python(source: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -38,7 +38,7 @@ def target_of(cohort: Cohort) -> Target:
 
 def maps(trials: Sequence[PlannedTrial], spec: LatentMap, data: Data | None = None, **evaluation: Any) -> list[Any]:
     cohort = Cohort(trials, [datasets.load(data or Digits())], CPU)
-    found = latent_maps(target_of(cohort), cohort.split, Evaluation(**evaluation), spec, range(len(trials)))
+    found = latent_maps(target_of(cohort), cohort.split.test, Evaluation(**evaluation), spec, range(len(trials)))
     texts = [one.model_dump_json() for _, one in found]
     assert all(MapFile.model_validate_json(text) for text in texts), "as the service takes it"
     return [dict(json.loads(text)) for text in texts]
@@ -135,7 +135,7 @@ def test_data_without_classes_has_no_labels(cohorts: Any) -> None:
 def test_a_member_without_finite_codes_has_no_map_and_the_others_do(cohorts: Any) -> None:
     cohort = Cohort([trial(cohorts, 2, seed) for seed in (1, 2)], [datasets.load(Digits())], CPU)
     cohort.model.encoder.flat[0] = torch.nan
-    found = latent_maps(target_of(cohort), cohort.split, Evaluation(), LatentMap(points=20), [0, 1])
+    found = latent_maps(target_of(cohort), cohort.split.test, Evaluation(), LatentMap(points=20), [0, 1])
     assert [member for member, _ in found] == [1]
 
 

@@ -90,7 +90,7 @@ def test_a_map_reads_clean_and_attacked_codes_each_for_themselves(cohorts: Any) 
     cohort.model.encoder.flat.mul_(6)
     cohort.model.head.flat.mul_(6)
     asked = Evaluation(attacks=[Fgsm(epsilon=0.3)])
-    ((_, found),) = latent_maps(target_of(cohort), cohort.split, asked, LatentMap(points=40), [0])
+    ((_, found),) = latent_maps(target_of(cohort), cohort.split.test, asked, LatentMap(points=40), [0])
     assert found.attacked is not None and found.predicted is not None
     for codes, predicted in ((found.clean, found.predicted), (found.attacked, found.attacked_predicted)):
         assert cohort.model.decode(torch.tensor([codes])).argmax(-1)[0].tolist() == predicted

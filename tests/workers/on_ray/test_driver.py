@@ -130,11 +130,11 @@ def test_every_trial_of_grids_and_searches_is_trained_once(tune: Tune) -> None:
 
 
 def test_a_search_is_told_the_objectives_that_its_trials_reached(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, Any]] = []
+    told: list[tuple[Any, ...]] = []
     monkeypatch.setattr("workers.planning.suggest.Suggester.tell", lambda self, *end: told.append(end))
     checked = study({**TUNED, "search": {**TUNED["search"], "trials": 1}})
     run(checked)
-    assert told == [(expand(checked)[0].id, [9.0, 3.0])]
+    assert told == [(expand(checked)[0].id, [9.0, 3.0], ())]
 
 
 def test_what_the_log_has_of_a_search_is_not_suggested_anew(tune: Tune) -> None:
@@ -155,6 +155,39 @@ def test_a_study_out_of_time_says_how_much_was_not_trained(tune: Tune, monkeypat
     limited = study(limits={"seconds": 2.5}, resources={"cohort": 1})
     reason, finished = run(limited, deadline=100.0)
     assert reason == "time limit of 2.5 s reached, 2 of 4 trials not trained" and len(finished) == 2
+
+
+ENOUGH = {"gain": "20 %", "patience": 1}
+
+
+def test_a_search_that_has_enough_ends_the_study_and_says_what_another_batch_would_gain(tune: Tune) -> None:
+    """All trials reach the same, so that nothing is gained after the first."""
+    long = {**TUNED, "search": {**TUNED["search"], "trials": 40}}
+    limited = study(long, limits=ENOUGH)
+    reason, finished = run(limited)
+    assert reason is not None and 6 <= len(finished) < 40
+    assert reason.startswith(f"tuned: stopped after {len(finished)} of 40 trials: another batch would gain at most ")
+    beside = study(long, GRID, limits=ENOUGH)
+    reason, both = run(beside)
+    assert reason is not None and reason.startswith("tuned: stopped after ") and len(both) == len(finished) + 4
+
+
+def test_a_driver_that_finds_enough_in_the_log_trains_nothing_and_says_the_same(tune: Tune) -> None:
+    limited = study({**TUNED, "search": {**TUNED["search"], "trials": 40}}, limits=ENOUGH)
+    reason, finished = run(limited)
+    past = {trial: Past({"weighting.beta": 0.5}, over=True, objectives=[9.0, 3.0]) for trial in finished}
+    tune.handed_out.clear()
+    assert run(limited, past=past, skip=len(finished)) == (reason, []) and tune.handed_out == []
+
+
+def test_an_arm_whose_seconds_are_spent_ends_and_the_rest_is_not_left_for_a_resume(tune: Tune) -> None:
+    limited = study(GRID, {**GRID, "name": "other"}, limits={"training_seconds": 5}, resources={"cohort": 1})
+    work = Work(limited, expand(limited)[1:], {}, None, Counter(), [], {}, {}, frozenset())
+    reporter: Any = Reporter()
+    outcome = driver.run("s1", work._replace(spent={expand(limited)[0].id: 5.0}), reporter, Path("/scratch"))
+    words = "grid: its 5 s of training are spent, 3 of 4 trials not trained to the end"
+    left = tuple(sorted(trial.id for trial in work.trials if trial.arm == "grid"))
+    assert outcome == Outcome(words, spared=left)
 
 
 def test_the_trials_of_a_search_count_before_they_are_asked_for(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,3 +128,15 @@ def test_a_broken_rule_is_refused_with_its_line(tmp_path: Path, old: str, new: s
         written(tmp_path, FILE.replace(old, new))
     assert (refusal.value.file, refusal.value.line) == ("mine.py", line)
     assert refusal.value.message.startswith("mine.py:")
+
+
+def test_what_an_entry_lists_is_offered_wherever_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "code").mkdir()
+    (tmp_path / "installed" / "their_problems.py").write_text(dedent(FILE))
+    monkeypatch.syspath_prepend(str(tmp_path / "installed"))
+    imported = "from their_problems import Mine\n"
+    with pytest.raises(CodeError, match="there is no problem in it"):
+        written(tmp_path / "code", imported)
+    (mine,) = written(tmp_path / "code", f"{imported}__all__ = ['Mine']\n")
+    assert (mine.name, mine.file, mine.terms) == ("Mine", "", ["class", "price"])

@@ -60,3 +60,19 @@ def test_an_error_names_the_deepest_line_of_the_users_own(tmp_path: Path) -> Non
     with pytest.raises(CodeError, match="JSONDecodeError") as refusal:
         load(tmp_path, "mine.py")
     assert (refusal.value.file, refusal.value.line) == ("net.py", 4)
+
+
+def test_packages_within_packages_and_relative_imports_work_everywhere(tmp_path: Path) -> None:
+    inner = tmp_path / "parts" / "inner"
+    inner.mkdir(parents=True)
+    for place in (tmp_path / "parts", inner):
+        (place / "__init__.py").write_text("")
+    (tmp_path / "parts" / "sizes.py").write_text("WIDTH = 3\n")
+    (inner / "net.py").write_text("from ..sizes import WIDTH\nfrom . import depth\nBOTH = (WIDTH, depth.DEPTH)\n")
+    (inner / "depth.py").write_text("DEPTH = 2\n")
+    (tmp_path / "near.py").write_text("NEAR = 1\n")
+    (tmp_path / "mine.py").write_text("from .near import NEAR\nfrom .parts.inner.net import BOTH\nimport parts.sizes\n")
+    module = load(tmp_path, "mine.py")
+    assert (module.NEAR, module.BOTH, module.parts.sizes.WIDTH) == (1, (3, 2), 3)
+    (tmp_path / "near.py").write_text("NEAR = 5\n")
+    assert load(tmp_path, "mine.py").NEAR == 5, "nothing of the first time is left"

@@ -109,6 +109,22 @@ def test_different_models_batches_and_optimizers_train_apart() -> None:
     assert arms == ["ae", "b", "c", "d"]
 
 
+def test_steps_of_different_cost_train_apart_and_other_settings_together() -> None:
+    planned = trials(
+        a={"weighting": FIXED, "seeds": 2},
+        b={"weighting": FIXED, "training": {"clip": 1.0}, "seeds": 2},
+        c={"weighting": FIXED, "training": {"beta1": 0.5}, "seeds": 2},
+        d={"weighting": FIXED, "training": {"beta1": 0.6, "anneal": 3}, "seeds": 2},
+        e={"weighting": FIXED, "training": {"schedule": "step", "warm_up": 2}, "seeds": 2},
+        f={"weighting": {"name": "cr-mogm"}, "seeds": 2},
+        g={"weighting": {"name": "cr-mogm", "method": "pcgrad"}, "seeds": 2},
+        h={"weighting": {"name": "db-mtl"}, "seeds": 2},
+        i={"weighting": MIB, "seeds": 2},
+    )
+    arms = sorted("".join(sorted({t.arm for t in cohort})) for cohort in plan(planned, 1))
+    assert arms == ["ae", "b", "cd", "f", "g", "h", "i"]
+
+
 def test_different_problems_feedbacks_and_balances_train_apart() -> None:
     balance = [{"balance": {"every": every}} for every in (1, 2)]
     planned = trials(

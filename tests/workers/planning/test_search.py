@@ -27,7 +27,7 @@ from workers.on_ray.trainable import MEMBERS, members_of
 from workers.planning.past import Past, past_of
 from workers.planning.supply import Search, Supply, searches_of
 
-SAMPLERS = ["tpe", "nsga2", "qmc", "random"]
+SAMPLERS = ["tpe", "nsga2", "nsga3", "qmc", "random"]  # gp, which is slow: test_plain_optuna
 Reached = Callable[[PlannedTrial], list[float] | None]
 
 

@@ -16,7 +16,7 @@ from service.contract.study.study import Study
 from service.contract.wire.answers.read_by_drivers import KnownTrial
 from tests.planned import planned as planned_of
 from workers.planning.past import Past, past_of
-from workers.planning.samplers import draw
+from workers.planning.samplers import distribution_of, draw
 from workers.planning.supply import Search, Supply, searches_of
 
 GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3]}}}
@@ -83,7 +83,7 @@ def test_a_value_is_drawn_from_its_range_on_its_scale(axis: dict[str, Any], dist
     read: Searched = Range.model_validate(axis) if "range" in axis else Choice.model_validate(axis)
     trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0)).ask()
     draw(trial, "key", read)
-    assert trial.distributions == {"key": distribution}
+    assert trial.distributions == {"key": distribution} == {"key": distribution_of(read)}
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,8 @@ def test_a_value_is_drawn_from_its_range_on_its_scale(axis: dict[str, Any], dist
         ("tpe", {"batch": 10}, 10),
         ("nsga2", {"batch": 1}, 4),
         ("nsga2", {"batch": 1, "population": 7}, 7),
+        ("nsga3", {"batch": 1, "population": 7}, 7),
+        ("gp", {"batch": 1}, 6),
     ],
 )
 def test_results_count_from_the_first_trial_after_the_free_ones(
@@ -111,22 +113,23 @@ def test_a_batch_of_which_much_failed_leads_to_another_free_one() -> None:
     assert alike(first, values_of(other, lambda i: None if i < 2 else best_last(i))) == 18
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "qmc", "random"])
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "nsga3", "qmc", "random"])
 def test_searches_and_their_seeds_suggest_different_points(sampler: str) -> None:
     betas = [beta for search in searches_of(study(sampler, 24, seeds=2), {}) for beta, _ in values_of(search, rising)]
     distinct = len(set(betas))
-    assert distinct == 24 or (sampler == "nsga2" and distinct > 12), "evolution may keep a parent's value"
+    assert distinct == 24 or (sampler in ("nsga2", "nsga3") and distinct > 12), "evolution may keep a parent's value"
 
 
 PINNED: dict[str, Values] = {
     "tpe": [(0.017048510498022317, 22), (4.6718272166053385, 18)],
     "nsga2": [(0.017048510498022317, 22), (0.36861867657708125, 44)],
+    "nsga3": [(0.017048510498022317, 22), (0.36861867657708125, 44)],
     "qmc": [(0.04656804637919568, 61), (0.4087438847440613, 26)],
     "random": [(0.017048510498022317, 22), (2.5943287479206454, 5)],
 }
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "qmc", "random"])
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "nsga3", "qmc", "random"])
 def test_a_study_is_searched_tomorrow_as_it_was_today(sampler: str) -> None:
     """By the numbers of the locked Optuna: another version may have others, a change of ours must not."""
     (_, search) = searches_of(study(sampler, 24, seeds=2), {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from tests.planned import planned
@@ -39,7 +41,7 @@ class Asked:
     def ask(self) -> list[PlannedTrial]:
         return self.left.pop(0) if self.left else []
 
-    def tell(self, trial: str, objectives: list[float] | None) -> None:
+    def tell(self, trial: str, objectives: list[float] | None, excesses: Sequence[float] = ()) -> None:
         self.told.append((trial, objectives))
 
 

@@ -142,14 +142,16 @@ def test_constant_weights_find_only_the_ends_of_the_concave_front() -> None:
     assert on_front("concave", points).max() < 0.02
 
 
-@pytest.mark.parametrize("weighting", ["mib", "mgda", "stch", "upgrad", "imtl-g"])
+@pytest.mark.parametrize(
+    "weighting", ["mib", "mgda", "stch", "upgrad", "imtl-g", "config", "db-mtl", "cosmos", "sdmgrad"]
+)
 def test_these_weightings_reach_the_middle_of_the_concave_front(weighting: str) -> None:
     points = toy("concave", {"name": weighting})
     assert on_front("concave", points).max() < 0.02
     assert (points.min(1) > 0.2).sum() >= 2
 
 
-@pytest.mark.parametrize("weighting", ["uniform", "uw", "dwa", "famo"])
+@pytest.mark.parametrize("weighting", ["uniform", "uw", "dwa", "famo", "random", "geometric-mean", "gradvac"])
 def test_these_weightings_end_at_its_ends(weighting: str) -> None:
     assert toy("concave", {"name": weighting}, seeds=4).min(1).max() < 0.05
 

@@ -24,9 +24,8 @@ from workers.data import Targets
 from workers.data.random_streams import Seeds, generator
 from workers.data.rows import Rows
 from workers.data.split import Split
-from workers.measures import marginal
+from workers.measures import coded, marginal
 from workers.measures.information import ROWS
-from workers.problems import bottleneck
 from workers.problems.tasks import exemplar
 from workers.problems.tasks.rotation import turned
 
@@ -218,7 +217,7 @@ def test_what_a_bottleneck_reports_is_in_bits() -> None:
 def test_information_is_measured_on_test_codes_by_a_marginal_of_training_codes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bottleneck, "FITTED", 700)
+    monkeypatch.setattr(coded, "FITTED", 700)
     problem, model, split = split_of(DIGITS, [1, 2])
     model.encoder.flat.mul_(4)
     columns = problem.evaluate(model, split, Evaluation(samples=1), 1, False)

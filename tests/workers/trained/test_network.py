@@ -55,7 +55,7 @@ def ordinary() -> bytes:
 
 @pytest.fixture(scope="module")
 def tasks() -> bytes:
-    return content(trained(CONDITIONAL, MULTITASK, training=EPOCH))
+    return content(trained({"name": "conditional", "points": 2}, MULTITASK, training=EPOCH))
 
 
 def network(content: bytes) -> Network:

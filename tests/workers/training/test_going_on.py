@@ -19,13 +19,14 @@ from workers.training.loop import Progress, train
 
 CPU = torch.device("cpu")
 NAMES = [kind.model_fields["name"].default for kind in get_args(get_args(Weighting)[0])]
-SOLVERS = {"upgrad": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
+SOLVERS = {"upgrad": "quadprog", "dualproj": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
 PARAMETERS: dict[str, dict[str, Any]] = {
     "nash-mtl": {"optim_niter": 2, "update_weights_every": 3},
     "arml": {"gram": "halves", "gradient_average": 0.5, "every": 2},
     "blending": {"window": 4, "warm_up": 2, "tolerance": 0},
     "target-rate": {"rate_bits": 2.0},
     "conditional": {"points": 2},
+    "excess-mtl": {"warm_up": 1},
 }
 TASKS: dict[str, dict[str, Any]] = {
     "problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation", "exemplar"]}
@@ -114,8 +115,19 @@ def test_every_weighting_of_several_tasks_goes_on(name: str) -> None:
         {"training": {"epochs": EPOCHS, "balance": {"mode": "both", "order": "random"}}},
         {"training": {"epochs": EPOCHS, "optimizer": "sgd", "l2": 0.01}},
         {"training": {"epochs": EPOCHS, "feedback": "dfa", "l1": 0.001}},
+        {
+            "training": {
+                "epochs": EPOCHS,
+                "optimizer": "sgd",
+                "momentum": 0.9,
+                "nesterov": True,
+                "clip": 0.5,
+                "anneal": 3,
+            }
+        },
+        {"training": {"epochs": EPOCHS, "optimizer": "adamw", "beta1": 0.5, "schedule": "cosine", "warm_up": 1}},
     ],
-    ids=["cnn", "transformer", "rnn", "toy", "nib", "balance", "sgd", "dfa"],
+    ids=["cnn", "transformer", "rnn", "toy", "nib", "balance", "sgd", "dfa", "momentum", "adamw"],
 )
 def test_every_part_of_a_study_goes_on(parts: dict[str, Any]) -> None:
     goes_on(study(**parts))

@@ -290,3 +290,16 @@ def test_one_training_learns_the_front_of_gaussian_data() -> None:
     for x, y in points:
         assert x is not None and y is not None
         assert gaussian_at_rate(gaussian.correlations, x) - 0.25 < y
+
+
+@pytest.mark.parametrize("concentration", [1e-3, 0.02, 0.09, 0.5])
+def test_preferences_follow_their_law_also_where_gammas_underflow(concentration: float) -> None:
+    """Of a symmetric Dirichlet distribution of n shares: E[Σ p²] = (α + 1)/(nα + 1); any may be the largest."""
+    spec = Conditional(concentration=concentration)
+    weighting = drawn(spec, batches=64, by_beta=False, terms=("a", "b", "c"))
+    p = torch.cat([weights_at(weighting, epoch, step, 64)[0] for epoch in range(4) for step in range(64)]) / 3
+    assert torch.isfinite(p).all() and torch.allclose(p.sum(-1), torch.ones(len(p)), atol=1e-5)
+    expected = (concentration + 1) / (3 * concentration + 1)
+    assert p.square().sum(-1).mean().item() == pytest.approx(expected, abs=0.01)
+    largest = p.argmax(-1).bincount(minlength=3) / len(p)
+    assert largest.tolist() == pytest.approx([1 / 3] * 3, abs=0.02)

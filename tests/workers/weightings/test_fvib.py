@@ -190,3 +190,9 @@ def test_taken_home_it_has_the_accuracy_that_was_reported_at_every_beta(model: d
         load(content, beta=2.0)
     with pytest.raises(ValueError, match="was trained for every β"):
         load(content)(images)
+
+
+def test_a_decoder_is_surer_than_chance() -> None:
+    assert sharpness(10, 0.11) > 0
+    with pytest.raises(ValueError, match=r"confidence must be above chance, 1/10, got 0.1"):
+        sharpness(10, 0.1)

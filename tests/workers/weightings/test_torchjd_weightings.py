@@ -16,8 +16,12 @@ from torchjd import scalarization
 from service.contract.methods.problems import Multitask
 from service.contract.methods.weightings import (
     AlignedMtl,
+    Config,
+    Cosmos,
+    Dualproj,
     Dwa,
     Famo,
+    GeometricMean,
     ImtlL,
     Mgda,
     NashMtl,
@@ -34,7 +38,7 @@ CPU = torch.device("cpu")
 SETTING = Setting(("pred", "info"), 16, CPU)
 THREE = Setting(("a", "b", "c"), 16, CPU)
 KINDS = {kind.model_fields["name"].default: kind for kind in get_args(get_args(Weighting)[0])}
-SOLVERS = {"upgrad": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
+SOLVERS = {"upgrad": "quadprog", "dualproj": "quadprog", "cagrad": "cvxpy", "nash-mtl": "ecos"}  # extras of torchjd
 FEW_SOLUTIONS: dict[str, dict[str, Any]] = {"nash-mtl": {"optim_niter": 2}}  # half a second each otherwise
 OF_TASKS = {"single": {"task": "rotation"}}
 OF_INFORMATION = {"target-rate", "fvib"}  # which hold the information term, or follow from it
@@ -109,7 +113,10 @@ def test_mgda_of_four_terms_comes_near_our_min_norm_point_from_above() -> None:
     assert (theirs - ours > -1e-8 * longest).all() and (theirs - ours < 0.02 * longest).all()
 
 
-@pytest.mark.parametrize("name", ["mgda", "upgrad", "imtl-g", "aligned-mtl", "fairgrad", "cagrad", "nash-mtl"])
+RENAMED = ["mgda", "upgrad", "imtl-g", "aligned-mtl", "fairgrad", "cagrad", "nash-mtl", "dualproj", "config"]
+
+
+@pytest.mark.parametrize("name", RENAMED)
 def test_renaming_the_terms_renames_the_weights(name: str) -> None:
     gram, order = grams(10, 3), torch.tensor([2, 0, 1])
     specs = [spec(name)] * 10
@@ -119,9 +126,10 @@ def test_renaming_the_terms_renames_the_weights(name: str) -> None:
     torch.testing.assert_close(permuted, w[:, order], atol=2e-3, rtol=2e-3)
 
 
-def test_upgrad_conflicts_with_no_term() -> None:
+@pytest.mark.parametrize("name", ["upgrad", "dualproj", "config"])
+def test_the_update_conflicts_with_no_term(name: str) -> None:
     gram = grams(30, 3)
-    w = build([spec("upgrad")] * 30, THREE)(torch.rand(30, 3), gram)
+    w = build([spec(name)] * 30, THREE)(torch.rand(30, 3), gram)
     along = torch.einsum("mij,mj->mi", gram, w)  # <g_i, update>
     assert (along / gram.diagonal(dim1=1, dim2=2).sum(1, keepdim=True) > -1e-3).all()
     assert (gram.mean(2) < 0).any(), "their mean does conflict"
@@ -147,6 +155,13 @@ def scalarizers() -> list[Any]:
             lambda: scalarization.STCH(3.0, torch.tensor([0.9, 0.1])),
             id="stch-preference",
         ),
+        pytest.param(GeometricMean(), scalarization.GeometricMean, id="geometric-mean"),
+        pytest.param(
+            Cosmos(penalty=8.0, preference=0.1),
+            lambda: scalarization.COSMOS(8.0, torch.tensor([0.9, 0.1])),
+            id="cosmos",
+        ),
+        pytest.param(Cosmos(), lambda: scalarization.COSMOS(1.0, torch.tensor([0.5, 0.5])), id="cosmos-equal"),
     ]
 
 
@@ -174,7 +189,7 @@ def test_weights_of_a_scalarizer_are_its_gradient_as_its_own_example_trains_it(p
     assert not torch.allclose(seen[0], seen[-1]), "weights that never move would show nothing"
 
 
-@pytest.mark.parametrize("kind", [Upgrad, AlignedMtl, Stch])
+@pytest.mark.parametrize("kind", [Upgrad, AlignedMtl, Stch, Dualproj, Config])
 def test_a_preference_is_the_information_terms_share(kind: Any) -> None:
     spec(kind.model_fields["name"].default)
     losses, gram = torch.ones(2, 2), torch.eye(2).expand(2, 2, 2)
@@ -210,7 +225,7 @@ def test_random_orders_depend_on_the_members_seed_and_nothing_else() -> None:
 def test_a_failing_solver_fails_its_member_alone(
     cohorts: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = torchjd_adapter.GRAMIANS["mgda"]
+    made = torchjd_adapter.MATRICES["mgda"]
 
     def make(p: Any, setting: Setting) -> Any:
         calls = iter(range(100))
@@ -222,7 +237,7 @@ def test_a_failing_solver_fails_its_member_alone(
 
         return fails_in_the_third_step if p.max_iters == 7 else made(p, setting)
 
-    monkeypatch.setitem(torchjd_adapter.GRAMIANS, "mgda", make)
+    monkeypatch.setitem(torchjd_adapter.MATRICES, "mgda", make)
     good, bad = cohorts.trial("good", Mgda(), epochs=2), cohorts.trial("bad", Mgda(max_iters=7), epochs=2)
     with caplog.at_level(logging.WARNING):
         both = cohorts.reports([bad, good])
@@ -236,9 +251,10 @@ def test_a_failing_solver_fails_its_member_alone(
 
 @pytest.mark.parametrize("name", [n for n, kind in KINDS.items() if hasattr(kind, "adapter")])
 def test_a_member_without_numbers_does_not_touch_the_others(name: str) -> None:
-    losses, gram = torch.tensor([[1.0, 9.0]] * 3), grams(1, 2).repeat(3, 1, 1)
-    losses[1], gram[1] = torch.nan, torch.inf
-    w = build([spec(name)] * 3, SETTING)(losses, gram)
+    losses, g = torch.tensor([[1.0, 9.0]] * 3), torch.randn(1, 2, 5, generator=torch.Generator()).repeat(3, 1, 1)
+    losses[1], g[1] = torch.nan, torch.inf
+    weighting = build([spec(name)] * 3, SETTING)
+    w = weighting(losses, weighting.gram(g, g / 2))
     assert w[1].isnan().all() and w[[0, 2]].isfinite().all()
 
 

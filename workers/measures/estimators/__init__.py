@@ -18,10 +18,9 @@ from service.contract.study.study import Evaluation
 from workers.data.random_streams import generator
 from workers.data.split import Part
 from workers.measures import information
-from workers.measures.coding import Coding, Columns
+from workers.measures.coding import Coder, Coding, Columns
 from workers.measures.estimators import infonce, ksg, mine, pairwise
 from workers.measures.estimators.samples.codes import Codes
-from workers.models import Model
 
 # To nats [K].
 ESTIMATORS: dict[EstimatorName, Callable[[Codes], Tensor]] = {
@@ -34,7 +33,7 @@ ESTIMATORS: dict[EstimatorName, Callable[[Codes], Tensor]] = {
 
 
 @torch.no_grad()
-def estimate(model: Model, problem: Coding, part: Part, evaluation: Evaluation) -> Columns:
+def estimate(model: Coder, problem: Coding, part: Part, evaluation: Evaluation) -> Columns:
     """What `evaluation.estimators` names, in bits, and N; nothing if it names none.
 
     Not finite without noise, but for MINE and KSG. MINE trains a critic at each call.
@@ -49,7 +48,7 @@ def estimate(model: Model, problem: Coding, part: Part, evaluation: Evaluation) 
     return {**estimates, ESTIMATOR_SAMPLES: [float(len(points))] * part.seeds.members}
 
 
-def _codes(model: Model, problem: Coding, part: Part) -> Codes:
+def _codes(model: Coder, problem: Coding, part: Part) -> Codes:
     """The codes of all members, and noise of each seed."""
     seeds = part.seeds
     mean, scale = information.codes(model, problem, part)

@@ -32,6 +32,8 @@ def sharpness(classes: int, confidence: float | None) -> float:
     """
     if confidence is None:
         return 1.0
+    if confidence <= 1 / classes:
+        raise ValueError(f"confidence must be above chance, 1/{classes}, got {confidence}")
     return (math.log(classes - 1) + math.log(confidence / (1 - confidence))) / classes
 
 

@@ -19,6 +19,9 @@ class Regularized(Optimizer):
         self._parameters = list(parameters)
         self._l1, self._l2 = per_member(l1, parameters), per_member(l2, parameters)
 
+    def set_pace(self, factor: Tensor) -> None:
+        self._optimizer.set_pace(factor)
+
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:
         terms = zip(gradients, self._parameters, self._l1, self._l2, strict=True)

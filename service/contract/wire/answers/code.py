@@ -68,8 +68,26 @@ class CodeAnswer(Answer):
     hash: Annotated[str, Field(description="of its files: what a study names it by")]
     state: Annotated[CodeState, Field(description="waiting: nobody has read it yet; described; refused: see reason")]
     entry: Annotated[str, Field(description="the file that is imported")]
-    requirements: Annotated[list[str], Field(description="packages that Ray installs for it")]
+    requirements: Annotated[list[str], Field(description="packages that are installed where it runs")]
     problems: Annotated[list[OwnProblemAnswer], Field(description="what a study may name of it")]
     reason: Annotated[str | None, Field(description="why it was refused, with file and line")]
     file: Annotated[str | None, Field(description="of the code, where it was refused")]
     line: Annotated[int | None, Field(description="of that file")]
+
+
+@dataclass(slots=True, kw_only=True)
+class KeptCode(Answer):
+    """Code that the service keeps."""
+
+    hash: Annotated[str, Field(description="of its files: what a study names it by")]
+    state: Annotated[CodeState, Field(description="waiting: nobody has read it yet; described; refused")]
+    entry: Annotated[str, Field(description="the file that is imported")]
+    bytes: Annotated[int, Field(description="on disk")]
+    studies: Annotated[list[str], Field(description="that run it, oldest first; where there is none it may be deleted")]
+
+
+@dataclass(slots=True, kw_only=True)
+class CodeList(Answer):
+    """All code that was sent and not deleted."""
+
+    code: Annotated[list[KeptCode], Field(description="by hash")]

@@ -297,9 +297,10 @@ class ComparedPair(Answer):
         Literal["above", "on", "below", "open", "beyond"] | None,
         Field(
             description="where it lies against the baseline's front; on: it is off by no more than 2 % of the "
-            "objectives' ranges, and no gap at a matched value speaks against it, above: the line is beaten, below: "
-            "the step is not reached, by distance or at a matched value, open: not shown to lie off it, beyond: mostly "
-            "where it does not reach; null where there is no distance"
+            "objectives' ranges, its lines included, and no gap at a matched value speaks against it, above: the line "
+            "is beaten, below: the step is not reached, by distance or at a matched value, open: not shown to lie off "
+            "it, as between distant steps and lines, beyond: mostly where it does not reach; null where there is no "
+            "distance"
         ),
     ]
     standing_words: Annotated[
@@ -360,7 +361,8 @@ class ComparisonAnswer(Answer):
     selection: Annotated[
         Chooser | None,
         Field(
-            description="the split whose values chose fronts and best values; null where none is measured on a split"
+            description="the split whose values chose fronts and best values; shown: the very values that are shown, "
+            "of a script of one's own; null where none is measured on a split"
         ),
     ]
     selection_words: Annotated[str, Field(description="the same in words, or nothing")]
@@ -384,3 +386,10 @@ class ComparisonAnswer(Answer):
         list[ComparedPair],
         Field(description="every other arm with a result against the baseline, but for single arms"),
     ]
+    budget_seconds: Annotated[
+        float | None,
+        Field(
+            exclude_if=lambda seconds: seconds is None,
+            description="training seconds that every arm had, limits.training_seconds; only where there is that limit",
+        ),
+    ] = None

@@ -39,6 +39,12 @@ class KnownTrial(BaseModel):
     started_at: datetime | None = None
     retries: int = 0
     extensions: int = 0
+    stopped_after: int | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is left to train."""
+        return self.state.is_over() or self.stopped_after is not None
 
 
 class KnownRefusal(BaseModel):

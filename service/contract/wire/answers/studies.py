@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
@@ -21,8 +21,15 @@ class TrialCounts(Answer):
     running: Annotated[int, Field(description="under way")]
     finished: Annotated[int, Field(description="trained to their end")]
     failed: Annotated[int, Field(description="ended with a reason")]
-    stopped: Annotated[int, Field(description="still under way when the study ended")]
+    stopped: Annotated[int, Field(description="by the study's `stopping`, or still under way when the study ended")]
     collapsed: Annotated[int, Field(description="finished ones whose code carries nothing")]
+    infeasible: Annotated[
+        int,
+        Field(
+            exclude_if=lambda count: count == 0,
+            description="finished ones besides, that break a constraint of the study; only where there are any",
+        ),
+    ] = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,7 +58,7 @@ class StudySummary(Answer):
     """A study as lists show it."""
 
     id: Annotated[str, Field(description="as in its address")]
-    name: Annotated[str, Field(description="as in the spec")]
+    name: Annotated[str, Field(description="as in the spec, or as people call it since")]
     state: Annotated[StudyState, Field(description="its current state")]
     created_at: Annotated[Time, Field(description="when it was submitted, UTC")]
     started_at: Annotated[Time | None, Field(description="when its first driver was started, UTC; null before that")]
@@ -74,6 +81,11 @@ class StudySummary(Answer):
         list[float], Field(description="hypervolume of all arms and seeds together as trials ended, in a few steps")
     ]
     last_seq: Annotated[int, Field(description="number of the last event in this answer")]
+    data: Annotated[str, Field(description="the name of its data set; empty where it cannot be read")] = ""
+    tags: Annotated[list[str], Field(description="that people gave it")] = field(default_factory=list)
+    pinned: Annotated[bool, Field(description="whether people keep it at hand")] = False
+    archived: Annotated[bool, Field(description="whether lists leave it out unless they are asked")] = False
+    excerpt: Annotated[str, Field(description="the beginning of its notes, on one line")] = ""
     unreadable: Annotated[
         str | None,
         Field(
@@ -151,6 +163,7 @@ class StudyAnswer(StudySummary):
 
     spec: Annotated[SentSpec, Field(description="the study as it was submitted, defaults filled in")]
     metrics: Annotated[list[MetricRow], Field(description="what its trials report")]
+    notes: Annotated[str, Field(description="what people wrote about it, in Markdown")] = ""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field, WithJsonSchema
@@ -94,6 +94,13 @@ class TrialRow(Answer):
     state: Annotated[TrialState, Field(description="where the log has led it")]
     reason: Annotated[str | None, Field(description="why it failed or was stopped, or what is missing of it")]
     collapsed: Annotated[bool, Field(description="finished, and its code carries nothing")]
+    feasible: Annotated[
+        bool | None,
+        Field(
+            description="it keeps the study's constraints, somewhere on its curve if it has one; null without "
+            "constraints, and until it has reported what they ask for"
+        ),
+    ]
     on_front: Annotated[bool, Field(description="no other trial of the study dominates it")]
     verifies: Annotated[
         bool,
@@ -119,6 +126,16 @@ class TrialRow(Answer):
     host: Annotated[str | None, Field(description="the worker's machine")]
     retries: Annotated[int, Field(description="how often it was begun anew after it had failed")]
     extensions: Annotated[int, Field(description="how often it got more epochs after it had finished")]
+    stopped_after: Annotated[
+        int | None,
+        Field(description="the epoch after which the study's `stopping` ended it; null for every other trial"),
+    ]
+    notes: Annotated[
+        str, Field(exclude_if=lambda notes: not notes, description="what people wrote about it, in Markdown")
+    ] = ""
+    tags: Annotated[list[str], Field(exclude_if=lambda tags: not tags, description="that people gave it")] = field(
+        default_factory=list
+    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def test_an_entry_says_who_what_where_and_when(key: str) -> None:
     entry = entries()[key]
     fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", entry, re.MULTILINE))
     assert {"author", "title", "year"} <= set(fields)
-    assert {"journal", "booktitle", "howpublished", "institution", "note"} & set(fields)
+    assert {"journal", "booktitle", "publisher", "howpublished", "institution", "note"} & set(fields)
     assert entry.count("{") == entry.count("}")
     assert fields["year"] in key, "a key ends in its year and a word"
     assert entry.isascii(), "BibTeX of any age reads it"

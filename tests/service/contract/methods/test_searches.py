@@ -127,7 +127,7 @@ def grid_arm(**change: Any) -> dict[str, Any]:
         (
             arm(search={"name": "optuna", "trials": 9, "sampler": "cma"}),
             "arms[0].search.sampler",
-            ["'tpe', 'nsga2', 'qmc' or 'random'", "'cma'"],
+            ["'tpe', 'gp', 'nsga2', 'nsga3', 'qmc' or 'random'", "'cma'"],
         ),
         (
             arm(search={"name": "optuna", "trials": 9, "population": 4}),
@@ -205,5 +205,5 @@ def test_the_values_of_an_axis_are_listed_where_they_can_be() -> None:
     assert [listed(axis) for axis in axes] == [[3], [1, 2], ["a", "b"], []]
 
 
-def test_the_catalog_lists_both_searches() -> None:
-    assert [entry.name for entry in catalog([]).searches] == ["grid", "optuna"]
+def test_the_catalog_lists_every_search() -> None:
+    assert [entry.name for entry in catalog([]).searches] == ["grid", "optuna", "fill"]

@@ -196,7 +196,7 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
     ),
     "conditional in a search": (
         [("arms[0].search", ["one point per trial", "got optuna"])],
-        [arm(weighting={**CONDITIONAL, "mu": RATED}, search=OPTUNA)],
+        [arm(weighting=CONDITIONAL, training={"learning_rate": RATED}, search=OPTUNA)],
         {},
     ),
     "conditional with βs in the wrong order": (
@@ -212,6 +212,41 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
     "conditional with a grid over β": (
         [("arms[0].weighting.beta", ["all β", "{from, to}", "got a grid"])],
         [arm(weighting={**CONDITIONAL, "beta": {"grid": [0.01, 0.1]}})],
+        {},
+    ),
+    "conditional from a β that single precision does not have": (
+        [("arms[0].weighting.beta", ["from: networks hold βs from 1e−30 to 1e30", "got 1e−60"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"from": 1e-60, "to": 1.0}})],
+        {},
+    ),
+    "fvib to a β that single precision does not have": (
+        [("arms[0].weighting.beta", ["to: networks hold βs", "got 1e40"])],
+        [arm(weighting={**FVIB, "beta": {"from": 1e-3, "to": 1e40}})],
+        {},
+    ),
+    "conditional with βs that are one to a network": (
+        [("arms[0].weighting.beta", ["too close", "got 1.0 and 1.000000001"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"from": 1.0, "to": 1.000000001}})],
+        {},
+    ),
+    "conditional with preferences of a bottleneck": (
+        [("arms[0].weighting.concentration", ["preferences among tasks", "leave it out", "got 0.5"])],
+        [arm(weighting={**CONDITIONAL, "concentration": 0.5})],
+        {},
+    ),
+    "conditional with a temperature of a sum": (
+        [("arms[0].weighting.mu", ["scalarization stch", "leave it out", "got 0.5"])],
+        [arm(weighting={**CONDITIONAL, "mu": 0.5})],
+        {},
+    ),
+    "conditional with the βs of tasks": (
+        [("arms[0].weighting.beta", ["is of a bottleneck", "leave it out", "0.01"])],
+        [arm(TASKS, {**CONDITIONAL, "beta": {"from": 0.01, "to": 1.0}})],
+        {"data": OVERLAID},
+    ),
+    "fvib whose decoder is less sure than chance": (
+        [("arms[0].weighting.confidence", ["above 0.5", "got 0.05"])],
+        [arm(weighting={**FVIB, "confidence": 0.05})],
         {},
     ),
     "conditional without points": (
@@ -282,6 +317,11 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
     "fvib with weights that shrink": (
         [("arms[0].weighting.name", ["training.l1 and training.l2 of 0"])],
         [arm(weighting=FVIB, training={"l2": {"grid": [0.0, 1e-3]}})],
+        {},
+    ),
+    "fvib with weights that decay": (
+        [("arms[0].weighting.name", ["training.weight_decay of 0 with adamw"])],
+        [arm(weighting=FVIB, training={"optimizer": "adamw"})],
         {},
     ),
     "fvib without noise": (
@@ -487,6 +527,14 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "conditional verified at every β of its curve": (
         [arm(weighting={**CONDITIONAL, "points": 4, "verify": 4})],
         {"limits": {"trials": 5}},
+    ),
+    "conditional with a temperature of stch, and few preferences": (
+        [arm(TASKS, {**CONDITIONAL, "scalarization": "stch", "mu": 0.5, "concentration": 0.01})],
+        {"data": OVERLAID},
+    ),
+    "fvib that is fairly sure, over few βs": (
+        [arm(weighting={**FVIB, "confidence": 0.51, "beta": {"from": 0.99, "to": 1.0}})],
+        {},
     ),
     "conditional with a cnn, and of several tasks": (
         [arm(weighting=CONDITIONAL)],

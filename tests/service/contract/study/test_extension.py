@@ -50,5 +50,14 @@ def test_a_planned_trial_has_its_form_with_or_without_what_the_log_has_of_it(for
         assert depends_on_epochs(trial) is depends_on_epochs(trial, trial.config) is depends
 
 
+@pytest.mark.parametrize(("schedule", "depends"), [("cosine", True), ("step", False), ("exponential", False)])
+def test_a_cosine_depends_on_the_number_of_epochs(schedule: str, depends: bool) -> None:
+    trial = trial_of({"name": "uniform"}, training={"schedule": schedule})
+    assert depends_on_epochs(trial) is depends
+    searched = trial_of({"name": "uniform"}, training={"schedule": {"choice": ["cosine", "step"]}}, search=SEARCH)
+    assert not depends_on_epochs(searched)
+    assert depends_on_epochs(searched, {"training.schedule": schedule}) is depends
+
+
 def test_no_other_weighting_depends_on_the_number_of_epochs() -> None:
     assert not depends_on_epochs(trial_of({"name": "uniform"}), {"weighting.form": "two-stage"})

@@ -39,7 +39,7 @@ def arm(**change: Any) -> dict[str, Any]:
         (study(arms={}), "arms", "valid list"),
         (study(arms=[ARM] * 65), "arms", "at most 64"),
         (study(training={"epochs": 10_001}), "training.epochs", "less than or equal to 10000, got 10001"),
-        (study(training={"optimizer": "lion"}), "training.optimizer", "'adam' or 'sgd', got 'lion'"),
+        (study(training={"optimizer": "lion"}), "training.optimizer", "'adam', 'adamw' or 'sgd', got 'lion'"),
         (study(training={"learning_rate": 0}), "training.learning_rate", "greater than 0, got 0"),
         (study(training={"learning_rate": None}), "training.learning_rate", "None"),
         (study(training=[]), "training", "got []"),

@@ -11,6 +11,7 @@ import pytest
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.metrics import Kind, Named, described, metric
 from service.contract.study.expansion import PlannedTrial, expand
+from service.contract.study.outcomes import feasible
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
 from service.contract.wire.errors import InvalidInput
@@ -118,9 +119,25 @@ def test_how_much_is_held_out_may_be_said_without_a_name() -> None:
         ({"arms": [arm(problem={"name": "forest"}, weighting={"name": "mgda"})]}, "arms[0].weighting.name", "leave it"),
         ({"data": {"name": "digits"}}, "data.name", "leave data out, got 'digits'"),
         ({"model": {"name": "cnn"}}, "model.name", "leave model out, got 'cnn'"),
-        ({"objectives": [{"metric": "accx", "goal": "maximize"}] * 2}, "objectives[0]", "'accx' is not a metric"),
+        (
+            {"objectives": [{"metric": "accx", "goal": "maximize"}] * 2},
+            "objectives[0].metric",
+            "'accx' is not a metric",
+        ),
+        (
+            {"objectives": [{"metric": "accx", "goal": "maximize"}] * 2},
+            "objectives[0].metric",
+            "which reports acc, mae, leaves",
+        ),
         ({"arms": [arm(problem=PROBLEM["name"])]}, "arms[0].problem", "Mine"),
-        ({"evaluation": {"attacks": [{"name": "pgd"}]}}, "evaluation.attacks", "needs problem bottleneck"),
+        ({"evaluation": {"attacks": [{"name": "pgd"}]}}, "evaluation.attacks", "needs a method logits"),
+        ({"evaluation": {"estimators": ["infonce"]}}, "evaluation.estimators", "needs a method code(model, x), which"),
+        ({"evaluation": {"latent_map": {}}}, "evaluation.latent_map", "needs a method code(model, x), which"),
+        (
+            {"arms": [arm(problem={"name": "forest"})], "evaluation": {"attacks": [{"name": "pgd"}]}},
+            "evaluation.attacks",
+            "needs problem bottleneck in every arm, got 'forest'",
+        ),
         ({"arms": [arm(problem={"name": "Mine"}, weighting={"name": "conditional"})]}, "arms[0].weighting.name", "own"),
         (
             {"arms": [arm(problem={"name": "Mine"}, weighting={"name": "target-rate"})]},
@@ -134,6 +151,36 @@ def test_what_the_code_does_not_have_is_refused_with_path_and_rule(
 ) -> None:
     place, rule = refusal(study_of(**changed))
     assert place == path and words in rule
+
+
+def test_methods_for_a_code_and_logits_open_what_needs_them() -> None:
+    asked: Any = {"estimators": ["infonce"], "attacks": [{"name": "pgd"}], "latent_map": {}}
+    coded = {**CODE, "problems": [{**PROBLEM, "hooks": ["code", "decode"]}]}
+    study = check_study(study_of(code=coded, evaluation=asked))
+    own = study.metrics_of(study.arms[0])
+    assert {"i_xz_bits", "validation_i_zy_bits", "i_xz_infonce_bits", "robust_pgd", "i_xz_bits_bias"} <= set(own)
+    assert [objective.metric for objective in study.objectives] == ["acc", "mae"]
+    attacked = {**CODE, "problems": [{**PROBLEM, "hooks": ["logits"]}]}
+    study = check_study(study_of(code=attacked, evaluation={"attacks": [{"name": "pgd"}]}))
+    assert "robust_pgd" in study.metrics and "i_xz_bits" not in study.metrics
+    place, rule = refusal(study_of(code=attacked, evaluation=asked))
+    assert place == "evaluation.estimators" and "problem 'Mine' of arm 'by hand' does not have" in rule
+
+
+@pytest.mark.parametrize("option", [{"clip": 1.0}, {"beta1": 0.5}, {"beta2": 0.9}])
+def test_an_optimizer_of_its_own_reads_no_option_of_ours(option: dict[str, float]) -> None:
+    own = {**CODE, "problems": [{**PROBLEM, "hooks": ["optimizer"]}]}
+    place, rule = refusal(study_of(code=own, training=option))
+    assert place == f"training.{next(iter(option))}" and "makes its own optimizer" in rule
+
+
+def test_an_optimizer_of_its_own_leaves_no_learning_rate_to_search() -> None:
+    own = {**CODE, "problems": [{**PROBLEM, "hooks": ["optimizer"]}]}
+    assert check_study(study_of(code=own))
+    place, rule = refusal(study_of(code=own, training={"learning_rate": {"grid": [0.1, 0.2]}}))
+    assert place == "training.learning_rate" and "problem Mine makes its own optimizer" in rule and "grid" in rule
+    one = arm(problem={"name": "Mine"}, training={"l2": 0.1})
+    assert refusal(study_of(code=own, arms=[one]))[0] == "arms[0].training.l2"
 
 
 def test_without_code_there_is_no_data_and_no_model_of_one_s_own() -> None:
@@ -160,3 +207,29 @@ def test_a_description_that_is_not_whole_is_refused(described: dict[str, Any], w
     with pytest.raises(InvalidInput) as refused:
         check_study(study_of(code={**CODE, "problems": [described]}))
     assert any(words in each.message for each in refused.value.details if each.path == "code.problems[0]")
+
+
+def test_its_metrics_take_constraints_by_the_split_that_chooses() -> None:
+    study = check_study(study_of(constraints=[{"metric": "acc", "at_least": 0.75}]))
+    stored = check_study(json.loads(json.dumps(study.model_dump(by_alias=True, mode="json"))))
+    assert stored == study and [each.words for each in stored.constraints] == ["acc ≥ 0.75"]
+    bounds = stored.bounds
+    assert [bound.metric for bound in bounds] == ["validation_acc"]
+    assert feasible({"validation_acc": 0.5, "acc": 1.0}, bounds) is False and feasible({"acc": 1.0}, bounds) is True
+    assert refusal(study_of(constraints=[{"metric": "leaves", "at_most": 3}]))[0] == "constraints[0].metric"
+    assert refusal(study_of(constraints=[{"metric": "accuracy", "at_least": 0.5}]))[0] == "constraints[0].metric"
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "words"),
+    [
+        ({}, "arms[0].problem.name", "not a script, got 'forest'"),
+        ({"run": "elsewhere"}, "arms[0].run", "trained here, as they wait for each other, got 'elsewhere'"),
+    ],
+)
+def test_what_trains_by_itself_cannot_be_stopped_at_rungs(more: dict[str, Any], path: str, words: str) -> None:
+    forest = {"name": "a", "problem": {"name": "forest", "depth": {"grid": [1, 2, 3, 4]}}, **more}
+    with pytest.raises(InvalidInput) as refused:
+        check_study(study_of(arms=[forest], stopping={"name": "halving"}))
+    assert [detail.path for detail in refused.value.details] == [path]
+    assert words in refused.value.details[0].message

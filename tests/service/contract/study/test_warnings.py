@@ -75,3 +75,14 @@ def test_watching_is_said_to_cost_arms_that_would_not_compare_gradients() -> Non
 
     assert paths("uniform", "mib") == ["evaluation.gradients"]
     assert paths("uniform", "mib", gradients=False) == paths("uniform", "uw") == paths("mib", "mgb") == []
+
+
+def test_a_study_with_nothing_held_out_is_told_that_it_chooses_by_what_it_claims() -> None:
+    def paths(fraction: float, **spec: Any) -> list[str]:
+        arms = [{"name": "a", "weighting": {"name": "uniform"}, **spec.pop("arm", {})}]
+        data = {"name": "digits", "validation_fraction": fraction}
+        return [each.path for each in warnings(check_study({"name": "s", "data": data, "arms": arms, **spec}))]
+
+    assert paths(0.0) == ["data.validation_fraction"] and paths(0.2) == []
+    assert paths(0.0, selection="test") == [], "it says so itself"
+    assert paths(0.0, arm={"problem": {"name": "toy"}}) == [], "what is exact has no split"

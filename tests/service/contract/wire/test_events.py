@@ -43,10 +43,13 @@ FULL: dict[str, dict[str, Any]] = {
     "study_reconnected": {},
     "trial_finished": {"trial": "t1", "arm": "a", "log": ["line"]},
     "trial_failed": {"trial": "t1", "arm": "a", "reason": "why", "log": ["line"], "lease": "l1"},
+    "trial_stopped": {"trial": "t1", "arm": "a", "epoch": 5, "reason": "why"},
     "trial_suggested": {"trial": "t1", "arm": "a", "config": {"problem.depth": 3}},
     "trial_leased": {"trial": "t1", "arm": "a", "lease": "l1", "holder": "laptop:17", "seconds": 60.0},
     "trial_alive": {"trial": "t1", "arm": "a", "lease": "l1"},
     "trial_returned": {"trial": "t1", "arm": "a", "lease": "l1", "heard": 3, "reason": "silent"},
+    "study_noted": {"notes": "# why\n- beta", "tags": ["paper"], "name": "s", "pinned": True, "archived": False},
+    "trial_noted": {"notes": "odd", "tags": ["outlier"], "trial": "t1"},
 }
 ANY: TypeAdapter[Event] = TypeAdapter(Event)
 
@@ -115,7 +118,9 @@ def test_what_is_empty_or_zero_is_said_and_what_is_open_is_not() -> None:
 def test_nobody_sends_a_wish_of_people_or_hands_out_a_trial() -> None:
     own = {kind for kind, event in KINDS.items() if event in (*get_args(FromDriver), *get_args(FromHolder))}
     wishes = {"study_paused", "study_resumed", "study_retried", "study_extended", "study_cancelled"}
-    assert KINDS.keys() - own == {"study_queued", "study_interrupted", "study_reconnected", "trial_leased", *wishes}
+    notes = {"study_noted", "trial_noted"}
+    ours = {"study_queued", "study_interrupted", "study_reconnected", "trial_leased"}
+    assert KINDS.keys() - own == {*ours, *wishes, *notes}
     for kind, body in FULL.items():
         if kind in own:
             assert batch({"kind": kind, **body}).events[0].kind == kind

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from service.contract.wire.events import (
     KINDS,
     Event,
+    FromReaders,
+    NoteEvent,
     Report,
     StudyCancelled,
     StudyEvent,
@@ -19,6 +21,7 @@ from service.contract.wire.events import (
     StudyFailed,
     StudyFinished,
     StudyInterrupted,
+    StudyNoted,
     StudyPaused,
     StudyReconnected,
     StudyResumed,
@@ -30,6 +33,7 @@ from service.contract.wire.events import (
     TrialFailed,
     TrialFinished,
     TrialLeased,
+    TrialNoted,
     TrialReturned,
     TrialStarted,
     TrialSuggested,
@@ -60,7 +64,7 @@ def alive(lease: str) -> TrialAlive:
 
 
 def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
-    given: dict[str, Any] = {"trial": TRIALS} if issubclass(kind, TrialEvent) else {}
+    given: dict[str, Any] = {"trial": TRIALS} if issubclass(kind, TrialEvent | TrialNoted) else {}
     if "reason" in KINDS_WITH_REASON.get(kind, ()):
         given["reason"] = st.just("why")
     if kind in (StudyRetried, StudyExtended):
@@ -86,7 +90,18 @@ SEQUENCES = st.lists(st.one_of([_event(kind) for kind in get_args(Event)]), max_
 
 
 def test_every_kind_of_event_has_its_row() -> None:
-    assert STUDY_MOVES.keys() | TRIAL_MOVES.keys() == set(get_args(Event))
+    assert {*STUDY_MOVES, *TRIAL_MOVES, *get_args(FromReaders)} == set(get_args(Event))
+
+
+def test_people_may_say_something_in_any_state_and_nothing_follows_from_it() -> None:
+    end = StudyFinished(uid="end")
+    lives: list[list[Event]] = [[], [GO], [GO, report(1), end], [StudyCancelled(uid="end")]]
+    for said in (StudyNoted(uid="u", archived=True), TrialNoted(uid="v", trial="a", notes="odd")):
+        for before in lives:
+            ledger = Ledger()
+            assert not ledger.take(before)[1]
+            state = ledger.state
+            assert ledger.take([said]) == ([said], []) and ledger.state is state
 
 
 @settings(max_examples=300, deadline=None)
@@ -96,6 +111,8 @@ def test_whatever_is_sent_what_is_taken_is_the_life_of_a_study(sent: list[Event]
     assert Counter(map(id, sent)) == Counter(map(id, [*taken, *(event for event, _ in refused)]))
     state, ended, last = StudyState.QUEUED, Counter[str](), dict[str, float]()
     for event in taken:
+        if isinstance(event, NoteEvent):
+            continue
         assert not state.is_ended() or type(event) in REOPEN.get(state, ()), "nothing else follows the end"
         if isinstance(event, (StudyRetried, StudyExtended)):
             for trial in event.trials:

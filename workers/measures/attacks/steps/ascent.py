@@ -10,14 +10,13 @@ from torch import Tensor
 from service.contract.methods.attacks import Budgeted, Stepped
 from workers.data.random_streams import Seeds
 from workers.measures.attacks.steps import losses
-from workers.measures.coding import Coding
-from workers.models import Model
+from workers.measures.coding import Coder, Coding
 
 
 class Target(NamedTuple):
     """The K members that are attacked."""
 
-    model: Model
+    model: Coder
     problem: Coding
 
 

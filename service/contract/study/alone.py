@@ -1,0 +1,42 @@
+"""A study of one configuration alone: what somebody submits who has picked a point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.contract.methods.searches import GridSearch
+from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
+from service.contract.study.study import Study
+from service.contract.study.training_rules import idle_options
+
+LONGEST_NAME = 200
+# What is said about arms that are gone, or about when trials or a search end.
+OF_MANY_ARMS = ("arms", "baseline", "limits", "stopping", "problem", "model", "training")
+
+
+def alone(study: Study, trial: PlannedTrial | Slot) -> dict[str, Any]:
+    """The trial's arm with the trial's values, on the same data with all seeds: a spec that can be submitted."""
+    planned = _resolved(trial)
+    spec = study.model_dump(by_alias=True, mode="json")
+    arm = next(arm for arm in study.arms if arm.name == planned.arm)
+    own = {
+        **arm.model_dump(by_alias=True, mode="json", exclude={"model", "training"}),
+        "problem": planned.problem.model_dump(by_alias=True, mode="json"),
+        "weighting": planned.weighting.model_dump(by_alias=True, mode="json"),
+        "search": GridSearch().model_dump(),
+    }
+    return {
+        "name": f"{study.name}: {planned.arm} alone"[:LONGEST_NAME],
+        **{key: value for key, value in spec.items() if key not in ("name", *OF_MANY_ARMS)},
+        "model": planned.model.model_dump(by_alias=True, mode="json"),
+        "training": planned.training.model_dump(
+            by_alias=True, mode="json", exclude=set(idle_options(planned.training))
+        ),
+        "arms": [own],
+    }
+
+
+def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:
+    if isinstance(trial, PlannedTrial):
+        return trial
+    return resolve(trial, {key: trial.config[key] for key in searched(trial)})

@@ -1,0 +1,31 @@
+"""What the limits of a study need of each other, and of its arms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.contract.study.batches import most_batches
+from service.contract.study.expected_gain import least_batches
+from service.contract.study.study import Study
+from service.contract.wire.errors import Detail
+from service.contract.wording.numbers import setting
+
+
+def broken(study: Study) -> Iterator[Detail]:
+    """Asked of a study that is right otherwise: its arms can be counted."""
+    limits = study.limits
+    if limits.training_seconds is not None and (away := sorted(study.arms_elsewhere)):
+        rule = (
+            f"training is timed where Ray trains, and arm {away[0]!r} is trained elsewhere: leave training_seconds out"
+        )
+        yield Detail(path="limits.training_seconds", message=f"{rule}, got {setting(limits.training_seconds)}")
+    if limits.gain is None:
+        if limits.patience is not None:
+            rule = "patience is how often the expected gain must be below limits.gain: give gain too"
+            yield Detail(path="limits.patience", message=f"{rule}, got {limits.patience}")
+        return
+    least, most = least_batches(limits.batches_in_a_row), most_batches(study)
+    if most < least:
+        rule = f"with a patience of {limits.batches_in_a_row} an arm needs {least} batches to end before its last"
+        rule += ": give more trials or smaller batches, or leave gain out"
+        yield Detail(path="limits.gain", message=f"{rule}, got {most} at most")

@@ -1,0 +1,104 @@
+"""Rules of training: an option that would do nothing is refused, in an arm or for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from service.contract.study.axes import Range, listed
+from service.contract.study.study import Study, Training
+from service.contract.wire.errors import Detail
+from service.contract.wording.numbers import setting
+
+
+class _Option(NamedTuple):
+    """A field that only some values of another one make use of."""
+
+    field: str
+    of: str
+    users: tuple[object, ...]
+
+    @property
+    def default(self) -> object:
+        return Training.model_fields[self.field].default
+
+
+OPTIONS = (
+    _Option("momentum", "optimizer", ("sgd",)),
+    _Option("nesterov", "optimizer", ("sgd",)),
+    _Option("beta1", "optimizer", ("adam", "adamw")),
+    _Option("beta2", "optimizer", ("adam", "adamw")),
+    _Option("weight_decay", "optimizer", ("adamw",)),
+    _Option("decay", "schedule", ("step", "exponential")),
+    _Option("decay_epochs", "schedule", ("step",)),
+    _Option("floor", "schedule", ("cosine",)),
+)
+
+OWN_COURSE = {
+    "single": "which trains one term alone",
+    "target-rate": "which finds β by itself",
+    "fvib": "whose code follows from β after the training",
+}
+
+
+def broken(study: Study) -> Iterator[Detail]:
+    """What the study says for all arms may be idle in some of them, but not in all."""
+    idle: dict[str, list[str]] = {}
+    for i, arm in enumerate(study.arms):
+        training = study.training_of(arm)
+        if training is None:
+            continue
+        for field, rule in _idle(training):
+            if field in arm.training:
+                yield Detail(path=f"arms[{i}].training.{field}", message=rule)
+            else:
+                idle.setdefault(field, []).append(rule)
+        for field in ("warm_up", "anneal"):
+            if too_long := _too_long(field, training):
+                where = f"arms[{i}].training" if {field, "epochs"} & arm.training.keys() else "training"
+                yield Detail(path=f"{where}.{field}", message=too_long)
+        if _above_zero(training.anneal) and arm.weighting.name in OWN_COURSE:
+            where = f"arms[{i}].training" if "anneal" in arm.training else "training"
+            rule = f"anneal is not for weighting {arm.weighting.name}, {OWN_COURSE[arm.weighting.name]}"
+            yield Detail(path=f"{where}.anneal", message=f"{rule}, got {_words(training.anneal)}")
+    for field, rules in idle.items():
+        if len(rules) == sum(field not in arm.training for arm in study.arms):
+            yield Detail(path=f"training.{field}", message=rules[0])
+
+
+def idle_options(training: Training) -> list[str]:
+    """Options that this training does not use, though they are not at their defaults."""
+    return [field for field, _ in _idle(training)]
+
+
+def _idle(training: Training) -> Iterator[tuple[str, str]]:
+    for option in OPTIONS:
+        value = getattr(training, option.field)
+        named = listed(getattr(training, option.of))
+        if value != option.default and not any(each in option.users for each in named):
+            users = " or ".join(str(user) for user in option.users)
+            rule = f"{option.field} is of {option.of} {users} and does nothing here"
+            yield option.field, f"{rule}, got {_words(value)} with {option.of} {' and '.join(map(str, named))}"
+    momenta: object = training.momentum
+    if training.optimizer == "sgd" and any(listed(training.nesterov)) and not _above_zero(momenta):
+        yield "nesterov", f"nesterov needs a momentum above 0, got momentum {_words(momenta)}"
+
+
+def _above_zero(axis: object) -> bool:
+    return isinstance(axis, Range) or any(listed(axis))
+
+
+def _too_long(field: str, training: Training) -> str | None:
+    axis: object = getattr(training, field)
+    most = max(axis.ends() if isinstance(axis, Range) else listed(axis))
+    if most < training.epochs:
+        return None
+    return f"{field} must be below the number of epochs, {training.epochs}, got {setting(most)}"
+
+
+def _words(axis: object) -> str:
+    """An axis by its values."""
+    if isinstance(axis, Range):
+        low, high = axis.ends()
+        return f"{setting(low)} to {setting(high)}"
+    return ", ".join(setting(value) for value in listed(axis))

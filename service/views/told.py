@@ -1,0 +1,71 @@
+"""What a search learns from an earlier study: those of its trials that could have been trials of the arm itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from service.contract.methods.searches import ToldTrial
+from service.contract.study.axes import Choice, Searched
+from service.contract.study.expansion import Config, Slot, expand, searched
+from service.contract.study.outcomes import excesses, objective_values
+from service.contract.study.study import Study
+from service.contract.wire.events import TrialState
+from service.views.view import View
+
+OF_METHOD = ("problem.", "weighting.")  # settings in which an earlier arm must agree; model and training may be others
+
+
+def why_not(earlier: View, study: Study) -> str | None:
+    """The rule by which this study cannot learn anything from that one, if there is one."""
+    if not earlier.state.is_ended():
+        return f"study {earlier.id} is {earlier.state.value}: a warm start needs one that has ended"
+    other, own = (each.code.hash if each.code else None for each in (earlier.study, study))
+    if earlier.study.data != study.data or other != own:
+        return f"study {earlier.id} has other data ({_data(earlier.study)}), this one has {_data(study)}"
+    if _axes(earlier.study) != _axes(study):
+        return f"study {earlier.id} has other objectives ({_axes(earlier.study)}), this one has {_axes(study)}"
+    return None
+
+
+def _data(study: Study) -> str:
+    """`digits {"train_fraction":0.5}`: what it says besides the defaults."""
+    said = study.data.model_dump_json(exclude_defaults=True, exclude={"name"})
+    return study.data.name if said == "{}" else f"{study.data.name} {said}"
+
+
+def _axes(study: Study) -> str:
+    """As what chooses sees them: a value of the test split says nothing about one of the validation split."""
+    goals = (objective.goal for objective in study.objectives)
+    return ", ".join(f"{goal} {name}" for goal, name in zip(goals, study.choosing, strict=True))
+
+
+def told_by(earlier: View, study: Study, arm: str) -> list[ToldTrial]:
+    """Finished trials with the arm's problem and weighting whose searched values the arm could have suggested.
+
+    Seed by seed: the searches of other seeds stay independent of each other.
+    """
+    slot = next(trial for trial in expand(study) if isinstance(trial, Slot) and trial.arm == arm)
+    space, bounds, told = searched(slot), study.bounds, []
+    for trial in earlier.trials.values():
+        config, seed = trial.planned.config, trial.planned.seed
+        if trial.state is not TrialState.FINISHED or seed not in study.seeds or not _agrees(config, slot, space):
+            continue
+        reached, broken = objective_values(trial.metrics, study.choosing), excesses(trial.metrics, bounds)
+        if reached is not None and broken is not None:
+            values = {key: config[key] for key in space}
+            told.append(ToldTrial(seed=seed, values=values, objectives=reached, excesses=broken))
+    return told
+
+
+def _agrees(config: Config, slot: Slot, space: Mapping[str, Searched]) -> bool:
+    fixed = {key: value for key, value in slot.config.items() if key.startswith(OF_METHOD) and key not in space}
+    return all(config.get(key) == value for key, value in fixed.items()) and all(
+        key in config and _is_in(config[key], axis) for key, axis in space.items()
+    )
+
+
+def _is_in(value: object, axis: Searched) -> bool:
+    if isinstance(axis, Choice):
+        return any(value == each and type(value) is type(each) for each in axis.choice)
+    low, high = axis.ends()
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high

@@ -1,0 +1,90 @@
+"""Pick a point on a study's page: the ring, the words, its trial, the study of it alone; the tests send the trials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from playwright.sync_api import Locator, Page, expect
+
+from service.contract.study.parsing import check_study
+from tests.browser.pages import FRONT, Open, needs_chromium, send
+from tests.browser.test_accessibility import problems
+from tests.processes import Running
+
+pytestmark = needs_chromium
+
+SPEC = {
+    "name": "pick",
+    "seeds": [0],
+    "arms": [{"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.01, 0.1, 1.0]}}}],
+}
+BITS = [(8.0, 3.1), (6.0, 3.0), (2.0, 2.7), (1.0, 0.5)]
+RINGED = """([name, x]) => document.querySelector(`[data-figure="${name}"] .plot`)
+  ?.data?.some((trace) => trace.marker?.symbol === "circle-open" && trace.x.length === 1 && trace.x[0] === x)"""
+
+
+@pytest.fixture(scope="module")
+def study(alone: Running) -> str:
+    study = str(alone.post("/api/studies", json=SPEC).json()["id"])
+    trials = alone.get(f"/api/studies/{study}/trials").json()["trials"]
+    events: list[dict[str, Any]] = []
+    for trial, (x, y) in zip(trials, BITS, strict=True):
+        metrics = {"epoch": 20, "i_xz_bits": x, "i_zy_bits": y, "accuracy": y / 3.2, "seconds": 1.0}
+        events.append({"kind": "report", "trial": trial["id"], "metrics": metrics})
+        events.append({"kind": "trial_finished", "trial": trial["id"]})
+    send(alone, study, {"kind": "study_started"}, *events, {"kind": "study_finished"})
+    return study
+
+
+def picker(page: Page) -> Locator:
+    """Opened, where it was not."""
+    button = page.get_by_role("button", name="Pick a point")
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
+    return page.get_by_role("region", name="Pick a point")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_a_rule_rings_its_point_and_gives_its_trial_and_its_study(
+    alone: Running, study: str, opened: Open, width: int, scheme: str
+) -> None:
+    page = opened(alone, width, scheme).goto(f"/studies/{study}")
+    picker(page).get_by_role("button", name="Pick").click()
+    expect(picker(page).get_by_role("status")).to_contain_text("it bulges furthest", ignore_case=True)
+    expect(picker(page).get_by_role("status")).to_contain_text("manual β, seed 0")
+    expect(picker(page)).to_contain_text("β 0.1")
+    page.wait_for_function(RINGED, arg=[FRONT, 2.0])
+    picker(page).get_by_text("Its study as YAML").click()
+    text = picker(page).get_by_role("region", name="The study of this point as YAML").text_content()
+    alone_study = check_study(yaml.safe_load(text or ""))
+    assert [arm.weighting.beta for arm in alone_study.arms if hasattr(arm.weighting, "beta")] == [0.1]
+    assert problems(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+    picker(page).get_by_role("button", name="Show its trial").click()
+    expect(page.locator(".drawer")).to_contain_text("0.1")
+
+
+def test_weights_and_bounds_choose_other_points_and_a_refusal_says_why(
+    alone: Running, study: str, opened: Open
+) -> None:
+    watched = opened(alone)
+    watched.refusals_expected = True
+    page = watched.goto(f"/studies/{study}")
+    rule, pick = picker(page).get_by_label("by ", exact=False).first, picker(page).get_by_role("button", name="Pick")
+    rule.select_option("weights")
+    for field, weight in zip(picker(page).get_by_role("spinbutton").all()[:2], ("1", "0"), strict=True):
+        field.fill(weight)
+    pick.click()
+    page.wait_for_function(RINGED, arg=[FRONT, 1.0])
+    rule.select_option("constraint")
+    picker(page).get_by_label("bounded metric").select_option("i_zy_bits")
+    picker(page).get_by_label("bound", exact=True).fill("2.9")
+    pick.click()
+    page.wait_for_function(RINGED, arg=[FRONT, 6.0])
+    expect(picker(page).get_by_role("status")).to_contain_text("i_zy_bits at least 2.9")
+    picker(page).get_by_label("bound", exact=True).fill("9")
+    pick.click()
+    expect(picker(page).get_by_role("alert")).to_have_text("none of 4 points has i_zy_bits at least 9")
+    expect(picker(page).get_by_role("status")).to_be_hidden()

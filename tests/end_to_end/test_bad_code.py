@@ -1,0 +1,103 @@
+"""Code of one's own that goes wrong while it trains, on a real Ray: it is ended, named by its line and harms nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontends.client import Client
+from tests.processes import Running, until
+
+pytestmark = pytest.mark.timeout(300)
+
+BAD = """
+import torch
+
+from paretoscope import Problem
+
+
+class Bad(Problem):
+    terms = ("a", "b")
+    metrics = {"error": "minimize", "size": "minimize"}
+    how: str = "well"
+
+    def data(self, seed):
+        x = torch.randn(64, 4, generator=torch.Generator().manual_seed(seed))
+        return {"train": (x, x.sum(1, keepdim=True)), "test": (x, x.sum(1, keepdim=True))}
+
+    def model(self):
+        return torch.nn.Linear(4, 1)
+
+    def losses(self, model, batch):
+        x, y = batch
+        while self.how == "endless":
+            pass
+        if self.how == "greedy":
+            torch.empty(10**11)
+        if self.how == "leaves":
+            raise SystemExit(3)
+        if self.how == "nan":
+            return {"a": model(x).sum() * float("nan"), "b": model(x).square().mean()}
+        return {"a": (model(x) - y).square().mean(), "b": model(x).square().mean()}
+
+    def measure(self, model, batch):
+        x, y = batch
+        return {"error": (model(x) - y).abs().mean(), "size": model(x).abs().mean()}
+"""
+LINES = {line.strip(): i for i, line in enumerate(BAD.splitlines(), start=1)}
+
+
+@pytest.fixture
+def client(cluster: Running) -> Iterator[Client]:
+    with Client(cluster.url, cluster.token) as client:
+        yield client
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "bad.py").write_text(BAD)
+    return tmp_path / "bad.py"
+
+
+def study_of(file: Path, *ways: str, **changed: Any) -> dict[str, Any]:
+    """An arm for each way to go wrong."""
+    arms = [{"name": how, "problem": {"name": "Bad", "how": how}, "weighting": {"name": "mgda"}} for how in ways]
+    return {"name": "bad", "code": str(file), "training": {"epochs": 2, "batch_size": 32}, "arms": arms, **changed}
+
+
+def test_each_fault_fails_its_own_trials_with_the_line(client: Client, file: Path) -> None:
+    study = client.submit(study_of(file, "greedy", "leaves", "nan", "well")).wait(timeout=240)
+    said = {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
+    assert said["well"][0] == "finished"
+    assert {state for arm, (state, _) in said.items() if arm != "well"} == {"failed"}
+    assert f"bad.py:{LINES['torch.empty(10**11)']}: out of memory: this process may use" in said["greedy"][1]
+    assert f"bad.py:{LINES['raise SystemExit(3)']}: it ended the process: sys.exit(3)" in said["leaves"][1]
+    assert "loss_a became non-finite in epoch 1" in said["nan"][1]
+
+
+def test_an_endless_loop_is_ended_by_the_time_limit_with_its_line(client: Client, file: Path) -> None:
+    spec = study_of(file, "endless", "well", limits={"seconds": 40})
+    study = client.submit(spec).wait(timeout=240)
+    said = {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
+    assert said["well"][0] == "finished" and said["endless"][0] == "failed", said
+    place = LINES['while self.how == "endless":']
+    assert any(
+        f"bad.py:{line}: StillRunning: the study's limits.seconds" in said["endless"][1] for line in (place, place + 1)
+    )
+
+
+def test_an_endless_loop_can_be_paused_and_cancelled(client: Client, file: Path) -> None:
+    study = client.submit(study_of(file, "endless"))
+    until(lambda: study.trials()[0]["state"] == "running", "the trial to run", 120)
+    study.pause()
+    until(lambda: not study.read().get("pausing"), "its processes to have left", 120)
+    assert study.trials()[0]["state"] == "planned", "it begins anew when the study goes on"
+    other = client.submit(study_of(file, "endless"))
+    until(lambda: other.trials()[0]["state"] == "running", "the trial to run", 120)
+    other.cancel()
+    assert other.wait(timeout=120).read()["state"] == "cancelled"
+    after = client.submit(study_of(file, "well")).wait(timeout=120)
+    assert after.read()["counts"]["finished"] == 1, "the cluster is free again"

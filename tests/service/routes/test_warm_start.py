@@ -1,0 +1,97 @@
+"""Studies whose searches learn from earlier ones, over HTTP: what is taken, what is kept, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.service.bench import Bench
+
+GRID = {"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.4]}}}
+MIB = {"name": "MIB", "weighting": {"name": "mib"}}
+TUNED: dict[str, Any] = {
+    "name": "tuned",
+    "weighting": {"name": "fixed", "beta": {"range": {"from": 0.15, "to": 1.0}}},
+    "search": {"name": "optuna", "trials": 4},
+}
+
+
+def ended(bench: Bench, **spec: Any) -> str:
+    """A study whose trials finished, all but the last of them, which failed."""
+    study = bench.submit(**{"seeds": [0, 1], "arms": [GRID, MIB], **spec})
+    bench.report(study, {"uid": "go", "kind": "study_started"})
+    trials = bench.get(f"/api/studies/{study}/trials")["trials"]
+    for i, trial in enumerate(trials):
+        metrics = {"epoch": 1, "i_xz_bits": 2.0 + i, "i_zy_bits": 1.0, "accuracy": 0.5}
+        held = {f"validation_{name}": value for name, value in metrics.items() if name != "epoch"}
+        end = {"kind": "trial_failed", "reason": "why"} if trial is trials[-1] else {"kind": "trial_finished"}
+        report = {"uid": f"r{i}", "kind": "report", "trial": trial["id"], "metrics": {**metrics, **held}}
+        bench.report(study, report, {"uid": f"e{i}", "trial": trial["id"], **end})
+    bench.finish(study)
+    return study
+
+
+def warm(earlier: str | list[str], arm: dict[str, Any] = TUNED, **spec: Any) -> dict[str, Any]:
+    named = [earlier] if isinstance(earlier, str) else earlier
+    return {"name": "warm", "arms": [{**arm, "search": {**arm["search"], "from": named}}], "seeds": [0, 1], **spec}
+
+
+def told(bench: Bench, study: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = bench.read(study)["spec"]["arms"][0]["search"]["told"]
+    return found
+
+
+def test_finished_trials_with_the_same_method_in_range_are_told_by_seed_and_kept(bench: Bench) -> None:
+    earlier = ended(bench)
+    study = bench.submit(**warm(earlier))
+    values = sorted((each["seed"], each["values"]["weighting.beta"]) for each in told(bench, study))
+    assert values == [(0, 0.2), (0, 0.4), (1, 0.2), (1, 0.4)], "0.1 is out of range, MIB is another weighting"
+    assert all(len(each["objectives"]) == 2 for each in told(bench, study))
+    before = told(bench, study)
+    assert bench.ask("DELETE", f"/api/studies/{earlier}").status_code == 204
+    assert told(bench, study) == before
+    assert bench.read(study)["spec"]["arms"][0]["search"]["from"] == [earlier]
+
+
+def test_constraints_are_judged_as_the_new_study_has_them(bench: Bench) -> None:
+    study = bench.submit(**warm(ended(bench), constraints=[{"metric": "accuracy", "at_least": 0.75}]))
+    assert [each["excesses"] for each in told(bench, study)] == [[0.25]] * 4
+
+
+def refusals(bench: Bench) -> dict[str, tuple[dict[str, Any], str]]:
+    earlier = ended(bench)
+    running = bench.submit(arms=[GRID], seeds=[0])
+    other_weighting = {**TUNED, "weighting": {"name": "mib", "mu": {"range": {"from": 0.5, "to": 0.9}}}}
+    goals = [{"metric": "i_xz_bits", "goal": "minimize"}, {"metric": "accuracy", "goal": "maximize"}]
+    return {
+        "unknown": (warm("s00"), "there is no study"),
+        "not ended": (warm(running), "is queued: a warm start needs one that has ended"),
+        "other data": (warm(earlier, data={"name": "digits", "train_fraction": 0.5}), "has other data (digits), this"),
+        "other objectives": (warm(earlier, objectives=goals), "has other objectives (minimize validation_i_xz_bits"),
+        "another split": (warm(earlier, selection="test"), "has other objectives"),
+        "other method": (warm(earlier, other_weighting), "no finished trial with the problem, the weighting"),
+        "other seeds": (warm(earlier, seeds=[7]), "and a seed of arm 'tuned'"),
+    }
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["unknown", "not ended", "other data", "other objectives", "another split", "other method", "other seeds"],
+)
+def test_a_warm_start_from_what_does_not_agree_is_refused_with_path_and_rule(bench: Bench, case: str) -> None:
+    spec, words = refusals(bench)[case]
+    answer = bench.ask("POST", "/api/studies", json=spec)
+    error = answer.json()["error"]
+    assert answer.status_code == 422, error
+    assert [detail["path"] for detail in error["details"]] == ["arms[0].search.from[0]"]
+    assert words in error["details"][0]["message"]
+    checked = bench.ask("POST", "/api/studies/check", json=spec).json()
+    assert checked["valid"] is False and checked["error"]["details"] == error["details"]
+
+
+def test_a_study_that_is_copied_with_what_it_was_told_is_told_anew(bench: Bench) -> None:
+    earlier = ended(bench)
+    spec = bench.read(bench.submit(**warm(earlier)))["spec"]
+    spec["arms"][0]["search"]["told"] = spec["arms"][0]["search"]["told"][:1]
+    assert len(told(bench, bench.submit(**spec))) == 4
