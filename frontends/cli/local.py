@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import signal
 import socket
@@ -20,11 +21,13 @@ import httpx
 
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
-from frontends.home import NOTE, HomeError, claim, keep_token
+from frontends.home import NOTE, HomeError, claim, has_no_room, keep_token
 from service.contract.addresses import is_loopback
 from service.contract.exits import BAD_SETTINGS, STORE_AWAY
 from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
+
+log = logging.getLogger("paretoscope.up")
 
 PREFERRED_PORT = 8000
 WAITING = 128  # connections that nobody has answered yet
@@ -112,9 +115,9 @@ class ServiceKeeper(threading.Thread):
         self.given_up: str | None = None
 
     def run(self) -> None:
-        """A database that goes away is waited for; one that was never there is not."""
+        """A database that goes away is waited for, and a disk that is full; one that was never there is not."""
         starts: list[float] = []
-        was_there = False
+        was_there = told = False
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
@@ -124,6 +127,10 @@ class ServiceKeeper(threading.Thread):
             try:
                 process = self._start()
             except OSError as error:
+                if was_there and has_no_room(self._home, error):
+                    starts.pop()
+                    self._ending.wait(STORE_LOOK_SECONDS)
+                    continue
                 self.given_up = f"the service could not be started: {error}"
                 return
             while process.poll() is None and not self._ending.wait(0.1):
@@ -134,11 +141,14 @@ class ServiceKeeper(threading.Thread):
             elif process.poll() == BAD_SETTINGS:
                 self.given_up = f"the service cannot start as it is set: {self._tail(1)}"
                 return
-            elif process.poll() != STORE_AWAY:
-                was_there = True
-            elif was_there:
+            elif was_there and (process.poll() == STORE_AWAY or has_no_room(self._home)):
                 starts.pop()
+                if not told:
+                    log.error("the service cannot start, and is tried until it can: %s", self._tail(1))
+                told = True
                 self._ending.wait(STORE_LOOK_SECONDS)
+            elif process.poll() != STORE_AWAY:
+                was_there, told = True, False
 
     def _tail(self, count: int) -> str:
         lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-count:]

@@ -243,7 +243,7 @@ def _environment(binaries: Path, token_path: Path, temp_dir: Path) -> dict[str, 
 
     Some twenty processes import the same modules: without bytecode Ray starts in 20 s instead of 8 s.
     """
-    foreign = ("RAY_", "PARETOSCOPE_", "PYTHONDONTWRITEBYTECODE")
+    foreign = ("RAY_", "PARETOSCOPE_", "PG", "PYTHONDONTWRITEBYTECODE")  # PG…: those of PostgreSQL, as PGPASSWORD
     kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     path = os.pathsep.join([str(binaries), kept.get("PATH", os.defpath)])
     return {**kept, **ENVIRONMENT, "PATH": path, "RAY_AUTH_TOKEN_PATH": str(token_path), MARK: str(temp_dir)}

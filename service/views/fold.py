@@ -100,6 +100,17 @@ class StudyView:
         self.alike = self.attacked_alike = True
         self.memo = Memo()
 
+    @property
+    def has_own_driver(self) -> bool:
+        """Whether the launcher has started one: its jobs bear the study's id."""
+        return self.job is not None and self.job.partition("-")[0] == self.id
+
+    @property
+    def epochs(self) -> dict[str, int]:
+        """Of a trial, by arm."""
+        study = self.study
+        return {arm.name: int(arm.training.get("epochs", study.training.epochs)) for arm in study.arms}
+
     def apply(self, logged: Logged) -> None:
         self.seq, at, event = logged
         self.memo.clear()

@@ -20,6 +20,7 @@ from service.contract.wire.answers.read_by_drivers import KnownError
 from service.contract.wire.errors import (
     Conflict,
     InvalidInput,
+    NoSpace,
     NotFound,
     OtherVersion,
     ParetoscopeError,
@@ -58,7 +59,6 @@ class Asking:
     ) -> None:
         """`path` is what is asked about, `sender` who asks."""
         self.url, self.token = url, None if token is None else SecretStr(token)
-        self._answered = False
         self._instance = os.environ.get("PARETOSCOPE_INSTANCE")
         self._path = path
         self._http = httpx.Client(
@@ -85,7 +85,6 @@ class Asking:
             try:
                 answer = self._http.request(method, self._path + path, content=content, headers=headers, params=query)
                 self._check_who_answers(answer)
-                self._answered = True
                 if answer.is_success:
                     return answer
                 if answer.status_code == OtherVersion.status:
@@ -93,6 +92,8 @@ class Asking:
                 if answer.is_client_error and answer.status_code not in PASSING:
                     raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
                 trouble = f"status {answer.status_code}"
+                if answer.status_code == NoSpace.status:
+                    trouble = words_of(answer)
             except httpx.HTTPError as error:
                 trouble = str(error) or type(error).__name__
             now = time.monotonic()

@@ -20,7 +20,7 @@ from service.contract.wire.answers.read_by_drivers import (
 )
 from service.contract.wire.cohort_state import CohortState, CohortStates
 from service.contract.wire.errors import InvalidInput, NotFound
-from service.contract.wire.events import STATE_HEADER, Event, StudyState, sent_body
+from service.contract.wire.events import SINCE_HEADER, STATE_HEADER, Event, StudyState, sent_body
 from service.contract.wire.reading import CodeReading
 from workers.sending.asking import Asking
 
@@ -65,14 +65,16 @@ class StudyClient(Asking):
             if after is None:
                 return
 
-    def report(self, events: Sequence[Event], stop: threading.Event) -> Answered:
-        """Tried without end, until `stop` is set: what was measured is not given up."""
+    def report(self, events: Sequence[Event], stop: threading.Event, since: float | None = None) -> Answered:
+        """Tried without end, until `stop` is set: what was measured is not given up. `since` is when the first of
+        them happened, in seconds since 1970."""
         try:
             sent = {"events": [sent_body(event) for event in events], **self._sender}
             body = json.dumps(sent, allow_nan=False).encode()
         except ValueError as error:
             raise InvalidInput(f"cannot be written as JSON: {error}") from error
-        answer = self._ask("POST", "/reports", body, JSON, seconds=inf, stop=stop)
+        headers = JSON if since is None else {**JSON, SINCE_HEADER: f"{since:.3f}"}
+        answer = self._ask("POST", "/reports", body, headers, seconds=inf, stop=stop)
         said = answer.headers.get(STATE_HEADER, "")
         state = StudyState(said) if said in set(StudyState) else None
         return Answered(KnownBatch.model_validate_json(answer.content).refusals, state)
@@ -89,23 +91,28 @@ class StudyClient(Asking):
         """Who was saved, and after which epoch they go on."""
         return CohortStates.model_validate_json(self._ask("GET", "/cohorts").content).cohorts
 
-    def save_state(self, cohort: str, content: bytes, stop: threading.Event) -> None:
-        self._ask("PUT", f"/cohorts/{cohort}/state", content, stop=stop)
+    def save_state(
+        self, cohort: str, content: bytes, stop: threading.Event, anew: bool = False, seconds: float | None = None
+    ) -> None:
+        """`anew` says that the one that is kept could not be read, and none may be lost by being replaced."""
+        query = {"anew": "true"} if anew else None
+        self._ask("PUT", f"/cohorts/{cohort}/state", content, query=query, stop=stop, seconds=seconds)
 
     def saved_state(self, cohort: str) -> bytes | None:
+        """None only where the service says that there is none. Tried without end: whoever took no answer for that
+        would train again what is saved, and a process whose driver has ended is ended with it."""
         try:
-            return self._ask("GET", f"/cohorts/{cohort}/state").content
+            return self._ask("GET", f"/cohorts/{cohort}/state", seconds=inf).content
         except NotFound:
             return None
 
     def upload(self, trial: str, name: str, content: bytes) -> None:
-        """Tried without end, if the service has ever answered: what was trained is not given up while it is away."""
-        seconds = inf if self._answered else None
-        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=seconds)
+        """Tried without end: what was trained is not given up while the service is away, or has no room."""
+        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=inf)
 
     def code(self) -> bytes:
-        """The files of its own code, as an archive."""
-        return self._ask("GET", "/code").content
+        """The files of its own code, as an archive; without them its trials would fail, so no answer is waited for."""
+        return self._ask("GET", "/code", seconds=inf).content
 
 
 class CodeClient(Asking):

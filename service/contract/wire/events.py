@@ -22,6 +22,7 @@ from service.contract.plain_text import PlainLines, PlainText, hidden_in, printa
 from service.contract.wire.answers.answer import Answer
 
 STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
+SINCE_HEADER = "Paretoscope-Since"  # of a batch: when its first event happened, in seconds since 1970
 REASON_LENGTH = 4000
 LOG_LINES, LOG_LINE_LENGTH = 200, 500
 
