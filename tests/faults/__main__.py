@@ -50,19 +50,22 @@ def database_on(disk: Disk, programs: Path) -> Iterator[tuple[Server, str]]:
 def disturbed(seed: int, epochs: int, faults: list[list[Fault]], disk: Disk, programs: Path) -> list[Held]:
     """What held, and what did not."""
     spec, home = study(epochs), disk.folder / "home"
-    with database_on(disk, programs) as database:
-        with running(home, SAVE_SECONDS, database) as stack, stack.client() as client:
-            begun = time.monotonic()
-            undisturbed = Told.of(client.submit(spec).wait(timeout=LONGEST_SECONDS))
-            say(f"undisturbed: {len(undisturbed.trials)} trials in {time.monotonic() - begun:.0f} s")
-            say("fault  begun  progress")
-            handle = client.submit(spec)
-            begun = time.monotonic()
-            disturbing = Disturbing(stack, disk, handle.id, seed, say)
-            disturbing.all(faults)
-            handle.wait(timeout=LONGEST_SECONDS)
-            say(f"disturbed: ended after {time.monotonic() - begun:.0f} s, {disturbing.kills} processes killed")
-            rows = list(held(Told.of(handle), undisturbed, epochs, SAVE_SECONDS))
+    with (
+        database_on(disk, programs) as database,
+        running(home, SAVE_SECONDS, database) as stack,
+        stack.client() as client,
+    ):
+        begun = time.monotonic()
+        undisturbed = Told.of(client.submit(spec).wait(timeout=LONGEST_SECONDS))
+        say(f"undisturbed: {len(undisturbed.trials)} trials in {time.monotonic() - begun:.0f} s")
+        say("fault  begun  progress")
+        handle = client.submit(spec)
+        begun = time.monotonic()
+        disturbing = Disturbing(stack, disk, handle.id, seed, say)
+        disturbing.all(faults)
+        handle.wait(timeout=LONGEST_SECONDS)
+        say(f"disturbed: ended after {time.monotonic() - begun:.0f} s, {disturbing.kills} processes killed")
+        rows = list(held(Told.of(handle), undisturbed, epochs, SAVE_SECONDS))
     codes, left = disturbing.codes, list(leftovers(home, stack.drivers))
     log = (home / "service.log").read_text(errors="replace")
     killed = sum((fault.kind, fault.part) == ("kill", "up") for group in faults for fault in group)

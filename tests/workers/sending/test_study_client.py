@@ -107,9 +107,9 @@ def test_a_disk_without_room_is_waited_for_and_named(
 ) -> None:
     monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
     full = [Answer(507, json.dumps({"error": {"code": "no_space", "message": "the disk has 7 bytes", "details": []}}))]
-    with StandIn(lambda request: full.pop() if full else Answer(204)).serving() as service:
-        with StudyClient(service.url, None, "s1") as client:
-            assert Uploads(client).put("t", "checkpoint.safetensors", b"weights") is None
+    crowded = StandIn(lambda request: full.pop() if full else Answer(204))
+    with crowded.serving() as service, StudyClient(service.url, None, "s1") as client:
+        assert Uploads(client).put("t", "checkpoint.safetensors", b"weights") is None
     assert len(service.requests) == 2 and "the disk has 7 bytes; still trying" in caplog.text
 
 

@@ -17,7 +17,7 @@ from service.contract.methods.data import Digits
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from tests.planned import planned
-from tests.processes import Running, free_port, service_alone, short_home, until
+from tests.processes import Running, service_alone, short_home, until
 from tests.workers.sending.service_stand_in import Answer, StandIn
 from workers.planning.plan import Plan
 from workers.sending import asking
