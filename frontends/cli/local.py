@@ -30,6 +30,7 @@ from service.contract.wording.numbers import duration
 log = logging.getLogger("paretoscope.up")
 
 PREFERRED_PORT = 8000
+RAY_READY = "ray.ready"  # in the home, while Ray takes jobs
 WAITING = 128  # connections that nobody has answered yet
 CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
@@ -238,10 +239,11 @@ class Local:
         try:
             wait_for_an_earlier_service(self.home)
             self._door = listen(self._host, self._port)
-            ray = LocalRay.start(self.home, self._cpus)
+            (self.home / RAY_READY).unlink(missing_ok=True)
+            ray = LocalRay.start(self.home, self._cpus, self._serve_beside)
+            (self.home / RAY_READY).touch(mode=0o600)
             self._ray_keeper = RayKeeper(ray, self.home, self._cpus)
             self._ray_keeper.start()
-            self._start_service(ray, self._door)
             self._wait_ready()
         except RayDidNotStart as error:
             self.__exit__(None, None, None)
@@ -258,6 +260,14 @@ class Local:
         """A page's address with the token, which becomes a cookie when it is opened."""
         address = page or f"{self.url}/"
         return f"{address}?{urlencode({'token': self.token})}" if self._guarded else address
+
+    def _serve_beside(self, ray: LocalRay) -> None:
+        """The service starts while Ray does, and submits nothing before the file says that Ray takes jobs. An attempt
+        of Ray that failed had other addresses: the service is started with those of the next."""
+        if self._keeper is not None:
+            self._keeper.end()
+        if self._door is not None:
+            self._start_service(ray, self._door)
 
     def _start_service(self, ray: LocalRay, door: socket.socket) -> None:
         port = int(door.getsockname()[1])
@@ -279,6 +289,7 @@ class Local:
             "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
+            "PARETOSCOPE_RAY_READY_PATH": str(self.home / RAY_READY),
             **({"PARETOSCOPE_ALLOW_CODE": "true"} if self._allow_code else {}),
             **secret,
         }
@@ -326,4 +337,5 @@ class Local:
             self._door.close()
         with contextlib.suppress(OSError):  # where nothing can be written, nothing was
             (self.home / NOTE).unlink(missing_ok=True)
+            (self.home / RAY_READY).unlink(missing_ok=True)
         self._lock.close()
