@@ -15,13 +15,15 @@ from frontends.connection import (
     Answer,
     ClientError,
     Connection,
+    LeaseOver,
+    NoTrialLeft,
+    NoTrialNow,
     Parameter,
     default_url,
     json_of,
 )
 from frontends.home import default_home
 from frontends.study import Study
-from frontends.trial import LeaseOver, NoTrialLeft, NoTrialNow, Trial
 
 CONFLICT = 409
 READ_SECONDS = 180.0  # that a process on Ray may take to read code
@@ -35,7 +37,6 @@ __all__ = [
     "NoTrialLeft",
     "NoTrialNow",
     "Study",
-    "Trial",
     "default_home",
     "default_url",
 ]
