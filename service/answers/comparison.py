@@ -115,7 +115,7 @@ def _verified(own: Verified | None) -> VerifiedCurve | None:
         return None
     gaps = own.gaps
     return VerifiedCurve(
-        betas=[CurveAtBeta(beta=beta, differences=_by_metric(found)) for beta, found in gaps.betas],
+        betas=[CurveAtBeta(beta=beta, differences=_by_metric(differences)) for beta, differences in gaps.betas],
         differences=_by_metric(gaps.differences),
         matched=_by_metric(gaps.matched),
         distance=_over_seeds(gaps.distance),

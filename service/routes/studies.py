@@ -146,14 +146,14 @@ def list_studies(
 ) -> StudyList:
     """Newest first, without those that were archived unless they are asked for."""
     sought = Sought(text, tag, data, arm, pinned, archived)
-    found = list(islice(_found(parts, state, after, limit + 1, sought), limit + 1))
+    page = list(islice(_sought(parts, state, after, limit + 1, sought), limit + 1))
     return StudyList(
-        studies=[up_to_now(study, datetime.now(UTC)) for study in found[:limit]],
-        next=found[limit - 1].id if len(found) > limit else None,
+        studies=[up_to_now(study, datetime.now(UTC)) for study in page[:limit]],
+        next=page[limit - 1].id if len(page) > limit else None,
     )
 
 
-def _found(parts: Parts, state: State, after: str | None, at_once: int, sought: Sought) -> Iterator[StudySummary]:
+def _sought(parts: Parts, state: State, after: str | None, at_once: int, sought: Sought) -> Iterator[StudySummary]:
     """Page by page, as far as somebody reads on."""
     while True:
         rows = parts.store.list_studies(state, at_once, after)

@@ -73,14 +73,14 @@ def shapes_of(
 
 def calibrated(columns: Columns, shapes: Iterable[Shape]) -> Columns:
     """For each estimate [K] among the columns: the task at which its estimator says about as much, and its errors."""
-    found: Columns = {}
+    filled: Columns = {}
     for shape in shapes:
         metric = I_XZ if shape.estimator == MARGINAL else ESTIMATE.of(shape.estimator)
         rungs = [nearest(ladder(shape), bits) if math.isfinite(bits) else None for bits in columns[metric]]
-        found[KNOWN_BITS.of(metric)] = [rung.known if rung else math.nan for rung in rungs]
-        found[BIAS.of(metric)] = [rung.bias if rung else math.nan for rung in rungs]
-        found[MISS.of(metric)] = [rung.miss if rung else math.nan for rung in rungs]
-    return found
+        filled[KNOWN_BITS.of(metric)] = [rung.known if rung else math.nan for rung in rungs]
+        filled[BIAS.of(metric)] = [rung.bias if rung else math.nan for rung in rungs]
+        filled[MISS.of(metric)] = [rung.miss if rung else math.nan for rung in rungs]
+    return filled
 
 
 def nearest(rungs: Sequence[Rung], bits: float) -> Rung | None:

@@ -11,7 +11,7 @@ import optuna
 import orjson
 import pytest
 
-from findings.finding import Finding, kept, written
+from findings.finding import Finding, finding_text, kept
 from findings.replay import view_of as replayed
 from frontends.cli.optuna_study import write_storage
 from service.analysis.compared import compared
@@ -140,7 +140,7 @@ def test_optuna_gets_the_trials_that_are_compared(checked: StudyView, tmp_path: 
 
 def test_a_kept_study_is_verified_as_the_study_itself(checked: StudyView) -> None:
     finding = kept(orjson.loads(orjson.dumps(whole(checked))), "2 cores", [], version="0.1.0")
-    again = replayed(Finding.model_validate_json(written(finding)))
+    again = replayed(Finding.model_validate_json(finding_text(finding)))
     assert compared(again) == compared(checked)
 
 
