@@ -37,7 +37,7 @@ def _from_file(path: Path) -> str:
 class _Claim(Asking):
     """A driver that has a code, and no token yet."""
 
-    def token(self) -> str:
+    def exchanged(self) -> str:
         """Asked once: a second use of the code counts as somebody else's."""
         return KnownToken.model_validate_json(self._ask("POST", "/token", seconds=0).content).token
 
@@ -45,7 +45,7 @@ class _Claim(Asking):
 def _for_code(url: str, study_id: str, code: str) -> str:
     try:
         with _Claim(url, code, f"/api/studies/{study_id}", "driver") as claim:
-            return claim.token()
+            return claim.exchanged()
     except OtherVersion:
         raise
     except ParetoscopeError as error:
