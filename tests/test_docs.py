@@ -15,7 +15,7 @@ from typer.main import get_command
 from frontends.cli.commands import app
 from service.app import create_app
 from service.contract.catalog import catalog
-from service.contract.limits import STUDIES_OVERLAID
+from service.contract.ceilings import STUDIES_OVERLAID
 from service.contract.methods.papers import PAPERS
 from service.contract.methods.problems import MADE_TASKS, Bottleneck
 from service.contract.methods.searches import OptunaSearch

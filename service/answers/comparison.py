@@ -39,8 +39,8 @@ from service.contract.wire.answers.comparison import (
 )
 from service.contract.wire.answers.studies import TrialCounts
 from service.contract.wire.answers.trials import MetricLight
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import selection_words
 from service.views.view import View
 
 

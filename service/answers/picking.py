@@ -17,9 +17,9 @@ from service.contract.study.alone import alone
 from service.contract.wire.answers.picking import PickAnswer, PickedBy
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import TrialState
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural, setting
-from service.contract.wording.selection import selection_words
 from service.views.view import View
 
 

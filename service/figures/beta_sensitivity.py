@@ -12,10 +12,10 @@ from service.contract.methods.searches import OptunaSearch
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import (
     across,
     bars,
@@ -28,7 +28,8 @@ from service.figures.drawing.bands import (
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.drawing.configurations import Best, best_of, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.parameters import (
+from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
+from service.figures.drawing.varied_parameters import (
     BETA,
     covers_betas,
     finds_beta,
@@ -37,7 +38,6 @@ from service.figures.drawing.parameters import (
     numeric_keys,
     value_of,
 )
-from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import configurations, counts, varied_keys
 from service.views.trial import Measured

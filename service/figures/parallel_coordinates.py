@@ -12,9 +12,9 @@ from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.coordinates import Coordinate, coordinate
-from service.figures.drawing.parameters import BETA, covers_betas, finds_beta, found_words, value_of, varies
 from service.figures.drawing.style import layout, title_of
 from service.figures.drawing.trial_labels import key_labels
+from service.figures.drawing.varied_parameters import BETA, covers_betas, finds_beta, found_words, value_of, varies
 from service.figures.figure import Asked, Figure
 from service.views.selectors import varied_by_arm
 from service.views.trial import TrialView

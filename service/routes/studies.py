@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 
 from service.answers.checks import check_answer
 from service.answers.comparison import comparison_answer
-from service.answers.finding import Sought
+from service.answers.sought import Sought
 from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
-from service.contract.limits import STUDIES_LISTED
+from service.contract.ceilings import STUDIES_LISTED
 from service.contract.study.data_paths import check_as_written, folders_of
 from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse, read

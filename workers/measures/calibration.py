@@ -22,7 +22,7 @@ from workers.measures.coding import Columns
 from workers.measures.estimators import ESTIMATORS
 from workers.measures.estimators.samples.codes import Codes
 from workers.measures.marginal import fit
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 MARGINAL: Final = "marginal-kl"
 SEES_INPUTS = ("mine", "ksg")

@@ -12,8 +12,8 @@ from service.figures.beta_sensitivity import sensitivity_data
 from service.figures.drawing.configurations import best_of
 from service.figures.drawing.fronts import front_data, thinned
 from service.figures.drawing.information_paths import plane_data
-from service.figures.drawing.parameters import numeric_keys
 from service.figures.drawing.shades import shading_of
+from service.figures.drawing.varied_parameters import numeric_keys
 from service.figures.figure import Asked
 from service.figures.generalization_gap import gap_data
 from service.figures.hypervolume_cost import cost_data

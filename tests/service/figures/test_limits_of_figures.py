@@ -17,7 +17,7 @@ from service.figures.drawing import attained
 from service.figures.drawing.choices import chosen_arms
 from service.figures.drawing.configurations import accuracy_control, chosen_accuracy
 from service.figures.drawing.information_paths import few, step_of
-from service.figures.drawing.parameters import numeric_keys
+from service.figures.drawing.varied_parameters import numeric_keys
 from service.figures.figure import Asked
 from service.figures.parallel_coordinates import coordinates_data, draw_coordinates
 from service.figures.pareto_front import controls as front_controls

@@ -20,8 +20,8 @@ from service.answers.comparison import comparison_answer
 from service.answers.studies import front_answer
 from service.answers.trials import trial_answer, trial_rows
 from service.answers.whole import whole
+from service.exports.flat_tables import points_table, reports_table, trials_table
 from service.exports.methods import methods
-from service.exports.tables import points_table, reports_table, trials_table
 from service.figures import FIGURES
 from service.figures.figure import Asked, Figure
 from service.figures.timeline import timeline_data

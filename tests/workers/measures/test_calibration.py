@@ -17,7 +17,7 @@ from workers.measures import calibration
 from workers.measures.calibration import MARGINAL, Rung, Shape, calibrated, ladder, levels_of, nearest, shapes_of
 from workers.measures.estimators import ESTIMATORS
 from workers.measures.estimators.samples.codes import Codes
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.rates import kl_to_prior
 
 DIGITS = Shape(MARGINAL, 359, 16, 16, 1150)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 
 class Rate:
