@@ -26,14 +26,16 @@ style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+TYPES = $(BIN)/mypy && $(MAKE) -s scripts
+
 types: install
-	$(BIN)/mypy
-	@$(MAKE) -s scripts
+	@$(TYPES)
 
 # Types are checked beside the tests that follow, as a process of their own: what it says is shown after them, and fails
 # the target as a test does.
-BESIDE = mkdir -p .mypy_cache; $(MAKE) -s types >.mypy_cache/said 2>&1 & types=$$!
-AFTER = tests=$$?; wait $$types; types=$$?; cat .mypy_cache/said; [ $$tests = 0 ] && [ $$types = 0 ]
+SAID ?= .mypy_cache/said
+BESIDE = mkdir -p $(dir $(SAID)); { $(TYPES); } >$(SAID) 2>&1 & types=$$!
+AFTER = tests=$$?; wait $$types; types=$$?; cat $(SAID); [ $$tests = 0 ] && [ $$types = 0 ]
 
 # The page's scripts are served as they are written; TypeScript only reads them for mistakes.
 TYPESCRIPT := 5.9.3
@@ -84,11 +86,11 @@ postgresql:
 test: install browser datasets postgresql style
 	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS); $(AFTER)
 
-# The service's tests, without the fuzz of all routes, and those of the tree and its pages.
-quick: check
-	$(BIN)/pytest -n 2 --dist loadfile -q tests/service tests/golden tests/findings tests/test_findings.py tests/test_docs.py \
-		tests/test_readme.py tests/test_architecture.py tests/test_metric_names.py \
-		--ignore tests/service/routes/test_fuzz.py $(ARGS)
+# The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
+ROOMS := analysis answers contract exports figures launching views
+TREE := architecture docs events_are_classes metric_names names public_names
+quick: install style
+	@$(BESIDE); $(BIN)/pytest -q $(ROOMS:%=tests/service/%) tests/findings $(TREE:%=tests/test_%.py) $(ARGS); $(AFTER)
 
 # A service without Ray on PARETOSCOPE_HOME that starts again when its code changes; the page is read from disk anyway.
 serve: install
