@@ -63,7 +63,7 @@ def renewed(speed: Speed, rows: Mapping[str, Timing]) -> Speed:
     return Speed(rows=dict(sorted(every.items(), key=lambda row: GROUPS.index(row[1].group))))
 
 
-def written(speed: Speed) -> str:
+def speed_text(speed: Speed) -> str:
     """JSON with a line per row, so that a diff can be read."""
     rows = {key: row.model_dump(mode="json") for key, row in speed.rows.items()}
     for row in rows.values():

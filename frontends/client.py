@@ -15,13 +15,15 @@ from frontends.connection import (
     Answer,
     ClientError,
     Connection,
+    LeaseOver,
+    NoTrialLeft,
+    NoTrialNow,
     Parameter,
     default_url,
     json_of,
 )
 from frontends.home import default_home
 from frontends.study import Study
-from frontends.trial import LeaseOver, NoTrialLeft, NoTrialNow, Trial
 
 CONFLICT = 409
 READ_SECONDS = 180.0  # that a process on Ray may take to read code
@@ -35,7 +37,6 @@ __all__ = [
     "NoTrialLeft",
     "NoTrialNow",
     "Study",
-    "Trial",
     "default_home",
     "default_url",
 ]
@@ -56,7 +57,7 @@ class Client(Connection):
 
         If no answer comes, or the service cannot take it just now, it is sent again, and still runs once.
         """
-        kind, text = self._written(spec)
+        kind, text = self._text_of(spec)
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": uuid.uuid4().hex}
         for left in reversed(range(tries)):
             try:
@@ -74,7 +75,7 @@ class Client(Connection):
 
     def check(self, spec: Mapping[str, object] | str | Path) -> Answer:
         """What the service says of a study without running it: trials, cost and warnings, or what is wrong."""
-        kind, text = self._written(spec)
+        kind, text = self._text_of(spec)
         headers = {"Content-Type": f"application/{kind}"}
         return json_of(self.send("POST", "/api/studies/check", content=text.encode(), headers=headers))
 
@@ -150,7 +151,7 @@ class Client(Connection):
         """Code that no study runs; ClientError with those that do."""
         self.send("DELETE", f"/api/code/{quote(code_hash, safe='')}")
 
-    def _written(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
+    def _text_of(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
         """In which language a study is written, and its text; code that it names by a path is sent."""
         folder = Path()
         if isinstance(spec, Path):

@@ -34,10 +34,10 @@ from service.routes import (
     exports,
     figures,
     health,
-    metrics,
     notes,
     pages,
     picking,
+    prometheus,
     session,
     studies,
     tokens,
@@ -113,6 +113,7 @@ def create_app(settings: Settings) -> FastAPI:
         trials,
         curves,
         picking,
+        prometheus,
         notes,
         artifacts,
         cohorts,
@@ -126,7 +127,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
-    app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)
+    app.include_router(prometheus.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)
     app.include_router(pages.router)
     return app

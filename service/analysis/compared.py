@@ -37,7 +37,7 @@ from service.contract.methods.weightings import BY_HAND
 from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.contract.wording.selection import Chooser, selection_words
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.views.selectors import Counts, compared_counts, lost_seeds, training_seconds, varied_by_arm, whole_arms
 from service.views.view import View
 

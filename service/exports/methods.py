@@ -18,9 +18,9 @@ from service.contract.metrics import TEST_EXAMPLES, described
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import percent, plural, setting, whole
-from service.contract.wording.selection import selection_words
 from service.exports.settings_in_words import settings_words, value_words
 from service.exports.version import SOFTWARE, VERSION, software
 from service.views.selectors import compared_counts, counts

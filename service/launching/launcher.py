@@ -33,10 +33,10 @@ from service.contract.wire.log_lines import LOG_FORMAT, messages
 from service.contract.wire.transitions import STUDY_MOVES
 from service.launching.again import extension, retrial
 from service.launching.beside import wait_for_ray
+from service.launching.going_on import where_it_goes_on
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
 from service.launching.leases import Leases
-from service.launching.places import where_it_goes_on
 from service.launching.sight import Sight
 from service.settings import Settings
 from service.store.protocol import Store, StudyRow

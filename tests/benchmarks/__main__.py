@@ -21,7 +21,7 @@ from typing import Any
 from findings.commit import commit_of
 from findings.folder import ROOT, SPEED
 from findings.running import machine_words
-from findings.speed import GROUPS, Group, Timing, load_speed, renewed, written
+from findings.speed import GROUPS, Group, Timing, load_speed, renewed, speed_text
 from frontends.client import Client
 from paretoscope import __version__
 from tests.benchmarks.cohort import cohorts
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str]) -> None:
         own = measured(group, asked.size)
         rows += own
         if asked.keep:  # what comes next may fail, and this took minutes
-            SPEED.write_text(written(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
+            SPEED.write_text(speed_text(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
     print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
     for row in rows:
         print(f"{row.what:90s} {row.ratio:6.2f}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")

@@ -120,7 +120,9 @@ def test_the_roles_run_what_compose_runs() -> None:
 
 def test_settings_are_known_and_secrets_come_from_the_secret() -> None:
     known = {f"PARETOSCOPE_{name.upper()}" for name in Settings.model_fields}
-    for variable in containers()["service"]["env"]:
+    variables = containers()["service"]["env"]
+    assert {"PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_URL"} & {variable["name"] for variable in variables}
+    for variable in variables:
         assert variable["name"] in known
         assert ("valueFrom" in variable) == ("TOKEN" in variable["name"])
     made = set(re.findall(r"--from-literal=(\w+)=", (ROOT / "docs" / "kubernetes.md").read_text()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from findings.speed import Group, Speed, Timing, renewed, said, written
+from findings.speed import Group, Speed, Timing, renewed, said, speed_text
 from findings.texts import rendered
 
 
@@ -84,9 +84,9 @@ def test_rows_of_one_group_are_renewed_and_the_others_stay() -> None:
 
 
 def test_what_is_kept_is_read_as_it_was_written_but_for_digits() -> None:
-    text = written(KEPT)
+    text = speed_text(KEPT)
     again = Speed.model_validate_json(text)
-    assert again.rows["fold"].values == (1.81235, 0.659) and written(again) == text
+    assert again.rows["fold"].values == (1.81235, 0.659) and speed_text(again) == text
     assert again.rows["steps"] == KEPT.rows["steps"] and len(text.splitlines()) == 2 + len(KEPT.rows)
 
 

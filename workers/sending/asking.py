@@ -63,7 +63,7 @@ class Asking:
         self._path = path
         self._http = httpx.Client(
             base_url=url,
-            headers={**said_by(sender), **(_bearer(token) if token else {})},
+            headers={VERSION: f"{sender}/{__version__}", **(_bearer(token) if token else {})},
             timeout=httpx.Timeout(30.0, connect=5.0),
             trust_env=False,
             transport=transport,
@@ -88,7 +88,7 @@ class Asking:
                 if answer.is_success:
                     return answer
                 if answer.status_code == OtherVersion.status:
-                    raise OtherVersion(words_of(answer))
+                    raise OtherVersion(_said(answer))
                 if answer.is_client_error and answer.status_code not in PASSING:
                     raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
                 trouble = f"status {answer.status_code}"
@@ -98,9 +98,8 @@ class Asking:
                 trouble = str(error) or type(error).__name__
             now = time.monotonic()
             if now + pause > begun + seconds:
-                raise Unavailable(
-                    f"no answer from the service at {self.url}, tried for {setting(seconds)} s: {trouble}"
-                )
+                tried = f", tried for {setting(seconds)} s" if seconds else ""
+                raise Unavailable(f"no answer from the service at {self.url}{tried}: {trouble}")
             if now - told > TOLD_EVERY_SECONDS:
                 log.warning("the service at %s cannot be reached: %s; still trying", self.url, trouble)
                 told = now
@@ -120,19 +119,6 @@ class Asking:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._http.close()
-
-
-def said_by(sender: str) -> dict[str, str]:
-    """The header that says who asks, and in which version."""
-    return {VERSION: f"{sender}/{__version__}"}
-
-
-def words_of(answer: httpx.Response) -> str:
-    """The message of a refusal in the usual shape."""
-    try:
-        return str(answer.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return _said(answer)
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from math import inf
@@ -12,6 +11,7 @@ import httpx
 
 from service.contract.wire.answers.read_by_drivers import (
     KnownBatch,
+    KnownCode,
     KnownRefusal,
     KnownState,
     KnownStudy,
@@ -20,7 +20,7 @@ from service.contract.wire.answers.read_by_drivers import (
 )
 from service.contract.wire.cohort_state import CohortState, CohortStates
 from service.contract.wire.errors import InvalidInput, NotFound
-from service.contract.wire.events import SINCE_HEADER, STATE_HEADER, Event, StudyState, sent_body
+from service.contract.wire.events import SINCE_HEADER, STATE_HEADER, Event, StudyState, sent_batch
 from service.contract.wire.reading import CodeReading
 from workers.sending.asking import Asking
 
@@ -48,7 +48,7 @@ class StudyClient(Asking):
     ) -> None:
         """`job` names a driver, and none a trial's process: its reports are turned away once another has its place."""
         super().__init__(url, token, f"/api/studies/{study_id}", "trial" if job is None else "driver", transport)
-        self._sender = {} if job is None else {"job": job}
+        self._job = job
 
     def study(self) -> KnownStudy:
         return KnownStudy.model_validate_json(self._ask("GET", "").content)
@@ -69,8 +69,7 @@ class StudyClient(Asking):
         """Tried without end, until `stop` is set: what was measured is not given up. `since` is when the first of
         them happened, in seconds since 1970."""
         try:
-            sent = {"events": [sent_body(event) for event in events], **self._sender}
-            body = json.dumps(sent, allow_nan=False).encode()
+            body = sent_batch(events, self._job)
         except ValueError as error:
             raise InvalidInput(f"cannot be written as JSON: {error}") from error
         headers = JSON if since is None else {**JSON, SINCE_HEADER: f"{since:.3f}"}
@@ -126,7 +125,7 @@ class CodeClient(Asking):
 
     def entry(self) -> str:
         """The file to import."""
-        return str(self._ask("GET", "").json()["entry"])
+        return KnownCode.model_validate_json(self._ask("GET", "").content).entry
 
     def describe(self, said: CodeReading) -> None:
         self._ask("POST", "/description", said.model_dump_json().encode(), JSON)

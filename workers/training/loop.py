@@ -32,7 +32,7 @@ from workers.measures.attacks.steps.ascent import Target
 from workers.models import Conditioned
 from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
-from workers.optimizers import schedule
+from workers.optimizers.stacking import learning_rates
 from workers.planning.cohorts import told_class
 from workers.problems import Problem
 from workers.problems.bottleneck import Bottleneck
@@ -259,7 +259,7 @@ class Cohort:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
         self.angles.start()
-        if (pace := schedule.factors(self._trainings, epoch, self.split.seeds.device)) is not None:
+        if (pace := learning_rates.factors(self._trainings, epoch, self.split.seeds.device)) is not None:
             self.optimizer.set_pace(pace)
         self.weighting.anneal(annealing.shares(self._trainings, epoch, self.split.seeds.device))
         if self._balance:

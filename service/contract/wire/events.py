@@ -7,7 +7,8 @@ because a log of a hundred thousand is read back in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import isfinite
@@ -449,9 +450,10 @@ def body_of(event: Event) -> dict[str, object]:
     return {name: value for name, value in said if value is not None}
 
 
-def sent_body(event: Event) -> dict[str, object]:
-    """An event as it travels."""
-    return {"uid": event.uid, "kind": event.kind, **body_of(event)}
+def sent_batch(events: Sequence[Event], job: str | None = None) -> bytes:
+    """Events as they travel: the body that `Reports` reads. ValueError for what JSON cannot say."""
+    sent = {"events": [{"uid": event.uid, "kind": event.kind, **body_of(event)} for event in events]}
+    return json.dumps(sent if job is None else {**sent, "job": job}, allow_nan=False).encode()
 
 
 def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:

@@ -45,7 +45,7 @@ def small() -> Iterator[Bench]:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     disk = Disk()
-    monkeypatch.setattr("service.web.room.shutil.disk_usage", disk)
+    monkeypatch.setattr("service.web.disk_space.shutil.disk_usage", disk)
     return disk
 
 

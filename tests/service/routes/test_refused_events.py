@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.contract.limits import METRIC_NAMES
+from service.contract.ceilings import METRIC_NAMES
 from service.contract.wire.events import Report
 from tests.service.bench import Bench
 from workers.sending.reporter import Reporter

@@ -87,6 +87,7 @@ def test_every_member_leaves_its_weights_and_the_first_seed_its_map(service: Run
             own, plan.data, plan.evaluation, CPU, at_end=lambda c, alive: artifacts.keep(c, alive, plan, sending)
         )
         assert list(reports)[-1].final
+    assert {trial.seed for trial in own} > {0}
     for trial in own:
         sizes = service.get(f"/api/studies/{study}/trials/{trial.id}").json()["artifacts"]
         assert sizes.keys() == ({"checkpoint", "latent-map"} if trial.seed == 0 else {"checkpoint"})
