@@ -18,7 +18,7 @@ NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
-Held = Annotated[float, Field(ge=1e-30, le=1e30)]  # by single precision, also divided by and multiplied by a loss
+Held = Annotated[float, Field(ge=1e-6, le=1e6)]  # by single precision, also as a divisor
 
 MOST_POINTS = 256  # of one trial's curve
 LEAST_BETA, LARGEST_BETA = 1e-30, 1e30  # well within single precision, also multiplied by a loss

@@ -231,17 +231,17 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         {},
     ),
     "conditional with preferences that are no numbers": (
-        [("arms[0].weighting.concentration", ["greater than or equal to 1e-30", "got 1e-38"])],
+        [("arms[0].weighting.concentration", ["greater than or equal to 0.000001", "got 1e-38"])],
         [arm(TASKS, {**CONDITIONAL, "concentration": 1e-38})],
         {"data": OVERLAID},
     ),
     "conditional with a concentration that single precision does not have": (
-        [("arms[0].weighting.concentration", ["less than or equal to 1e+30", "got 1e+39"])],
+        [("arms[0].weighting.concentration", ["less than or equal to 1000000", "got 1e+39"])],
         [arm(TASKS, {**CONDITIONAL, "concentration": 1e39})],
         {"data": OVERLAID},
     ),
     "conditional with a temperature that single precision does not have": (
-        [("arms[0].weighting.mu", ["greater than or equal to 1e-30", "got 1e-50"])],
+        [("arms[0].weighting.mu", ["greater than or equal to 0.000001", "got 1e-50"])],
         [arm(TASKS, {**CONDITIONAL, "scalarization": "stch", "mu": 1e-50})],
         {"data": OVERLAID},
     ),
