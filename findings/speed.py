@@ -137,6 +137,4 @@ def _table(speed: Speed, groups: str | None) -> str:
     if not rows:
         raise ValueError(f"{SPEED.name} has no row of {', '.join(asked)}")
     lines = ["| what | ratio | measured | when |", "| --- | --- | --- | --- |"]
-    return "\n".join(
-        [*lines, *(f"| {row.what} | {row.told} | {row.measured} | {row.when} |" for row in rows)]
-    )
+    return "\n".join([*lines, *(f"| {row.what} | {row.told} | {row.measured} | {row.when} |" for row in rows)])

@@ -114,14 +114,9 @@ def _stored(studies: int) -> list[Row]:
 
 
 def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
-    if group == "steps":
-        return steps()
-    if group == "every":
-        return prices()
-    if group == "cohort":
-        return cohorts()
-    if group == "own":
-        return own_code()
+    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code}
+    if group in whole:
+        return whole[group]()
     sizes = sizes or SIZES[group]
     if group == "store":
         return [row for studies in sizes for row in _stored(studies)]

@@ -1,4 +1,4 @@
-"""A training for every trade-off beside one for a single one, of as many networks: CPU time, epoch by epoch in turns."""
+"""A training for every trade-off beside one for a single one, of as many networks: CPU time, in turns."""
 
 from __future__ import annotations
 

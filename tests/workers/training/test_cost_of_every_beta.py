@@ -13,7 +13,7 @@ from workers import data
 from workers.training.loop import Cohort
 
 MEMBERS = 5
-ROUNDS = 25
+ROUNDS = 15
 EVERY = {"name": "conditional"}
 TWO_TASKS = {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}
 
