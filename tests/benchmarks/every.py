@@ -17,7 +17,7 @@ from tests.planned import planned
 from workers import data
 from workers.training.loop import Cohort
 
-ROUNDS = 25
+ROUNDS = 11
 
 
 class Price(NamedTuple):
