@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from findings import speed
+from findings.commit import CHANGED
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
@@ -109,6 +111,34 @@ def test_a_kept_study_is_whole(name: str) -> None:
 def test_a_kept_study_is_what_its_file_asks_for(name: str) -> None:
     """Where this fails the study was changed: `make findings ARGS="run NAME"` measures it again."""
     assert differences(name, load(name)) == []
+
+
+def named_commits() -> dict[str, list[str]]:
+    """By finding: `e0785b1 to 1a64575+` names two."""
+    said = {name: load(name).commit for name in names()}
+    said |= {f"{speed.NAME}/{key}": row.commit for key, row in speed.load_speed().rows.items()}
+    return {name: [each.rstrip(CHANGED) for each in words.split(" to ")] for name, words in said.items() if words}
+
+
+def git(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_commit_that_measured_is_one_of_this_history() -> None:
+    """One that was left behind, by a rebase or a deleted branch, could be looked up by nobody."""
+    try:
+        shallow = git("rev-parse", "--is-shallow-repository").stdout.strip()
+    except OSError:
+        pytest.skip("there is no git here")
+    if shallow != "false":
+        pytest.skip("there is no git history here, or only its end")
+    named = named_commits()
+    lost = {
+        name
+        for name, own in named.items()
+        if any(git("merge-base", "--is-ancestor", c, "HEAD").returncode for c in own)
+    }
+    assert named and not lost
 
 
 def test_every_study_for_a_finding_is_valid_and_was_run() -> None:

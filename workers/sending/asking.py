@@ -93,7 +93,7 @@ class Asking:
                     raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
                 trouble = f"status {answer.status_code}"
                 if answer.status_code == NoSpace.status:
-                    trouble = words_of(answer)
+                    trouble = _said(answer)
             except httpx.HTTPError as error:
                 trouble = str(error) or type(error).__name__
             now = time.monotonic()

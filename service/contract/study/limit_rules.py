@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from service.contract.methods.weightings import OfCurves
 from service.contract.study.batches import most_batches
+from service.contract.study.expansion import count_trials
 from service.contract.study.expected_gain import least_batches
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
@@ -24,8 +26,20 @@ def broken(study: Study) -> Iterator[Detail]:
             rule = "patience is how often the expected gain must be below limits.gain: give gain too"
             yield Detail(path="limits.patience", message=f"{rule}, got {limits.patience}")
         return
+    yield from _curves(study)
     least, most = least_batches(limits.batches_in_a_row), most_batches(study)
     if most < least:
         rule = f"with a patience of {limits.batches_in_a_row} an arm needs {least} batches to end before its last"
         rule += ": give more trials or smaller batches, or leave gain out"
         yield Detail(path="limits.gain", message=f"{rule}, got {most} at most")
+
+
+def _curves(study: Study) -> Iterator[Detail]:
+    """A driver is told one point of each trial: too little to say what another curve would gain."""
+    sizes = count_trials(study)
+    for arm in study.arms:
+        if isinstance(arm.weighting, OfCurves) and sizes[arm.name] > len(study.seeds):
+            rule = f"gain is judged by one point per trial, and each trial of arm {arm.name!r} ({arm.weighting.name}) "
+            rule += "has many: give that arm one configuration, or leave gain out"
+            got = sizes[arm.name] // len(study.seeds)
+            yield Detail(path="limits.gain", message=f"{rule}, got {got} configurations")
