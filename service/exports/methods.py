@@ -15,6 +15,7 @@ from service.contract.methods.problems import Bottleneck, has_code
 from service.contract.methods.searches import FillSearch, OptunaSearch
 from service.contract.methods.weightings import OfCurves
 from service.contract.metrics import TEST_EXAMPLES, described
+from service.contract.study.halved import halved
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
@@ -166,12 +167,15 @@ def _verified(weighting: OfCurves) -> str:
 def _stopping(study: Study, cite: Cited) -> str:
     if study.stopping is None:
         return ""
-    rungs = sorted({rung for arm in study.arms for rung in study.stopping.rungs(_epochs(study, arm))})
+    cut = halved(study)
+    rungs = sorted({rung for arm in cut for rung in study.stopping.rungs(_epochs(study, arm))})
+    whose = "each arm's configurations" if len(cut) == len(study.arms) else "the configurations of "
+    whose += "" if len(cut) == len(study.arms) else listed([arm.name for arm in cut])
     chosen = "on the validation split" if study.choosing != [each.metric for each in study.objectives] else "as claimed"
     return (
         f"Trials were stopped early by successive halving{cite('stopping', study.stopping.name)}: after "
         f"{'epoch' if len(rungs) == 1 else 'epochs'} {listed(list(map(str, rungs)))} the best "
-        f"{setting(study.stopping.keep)} of each arm's configurations trained on, by non-dominated rank of their means "
+        f"{setting(study.stopping.keep)} of {whose} trained on, by non-dominated rank of their means "
         f"over seeds {chosen}; what was stopped is on no front, and its training time counts."
     )
 

@@ -42,7 +42,10 @@ def service() -> Iterator[Running]:
         yield running
 
 
-def outcome(running: Running, study: Study) -> dict[str, tuple[str, Any, dict[str, float]]]:
+Outcome = dict[str, tuple[str, Any, dict[str, float]]]
+
+
+def outcome(running: Running, study: Study) -> Outcome:
     """By trial: its state, the epoch it was stopped after, its last metrics."""
     trials = running.get(f"/api/studies/{study.id}/trials", limit=100).json()["trials"]
     own = {trial["id"]: trial for trial in trials}
@@ -54,26 +57,20 @@ def outcome(running: Running, study: Study) -> dict[str, tuple[str, Any, dict[st
 
 
 @pytest.fixture(scope="module")
-def undisturbed(service: Running) -> dict[str, tuple[str, Any, dict[str, float]]]:
+def undisturbed(service: Running) -> Outcome:
     with Client(service.url) as client:
         study = client.submit(SPEC)
         assert driven_here(service, study) == run_study.DONE
         return outcome(service, study)
 
 
-def test_half_of_the_configurations_stop_at_each_rung(
-    service: Running, undisturbed: dict[str, tuple[str, Any, dict[str, float]]]
-) -> None:
+def test_half_of_the_configurations_stop_at_each_rung(service: Running, undisturbed: Outcome) -> None:
     ends = sorted((state, after or 6) for state, after, _ in undisturbed.values())
     assert ends == [("finished", 6)] * 6 + [("stopped", 2)] * 6 + [("stopped", 4)] * 2
 
 
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("after", [3, 8, 9, 11, 15, 19])
-def test_a_driver_that_is_killed_is_followed_by_one_that_comes_to_the_same(
-    service: Running, undisturbed: dict[str, tuple[str, Any, dict[str, float]]], after: int, patch_close: None
-) -> None:
-    """After so many results of cohorts; what was not sent by then is lost."""
+def dying_after(results: int) -> type[Tune]:
+    """A driver that is killed after so many results of cohorts; what was not sent by then is lost."""
     heard = 0
 
     class Dying(Tune):
@@ -83,7 +80,7 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_comes_to_the_same(
             def report(result: Any) -> None:
                 nonlocal heard
                 heard += 1
-                if heard > after:
+                if heard > results:
                     raise SystemExit  # no Exception, so that no cohort takes it for its own failure
                 said(result)
 
@@ -95,17 +92,59 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_comes_to_the_same(
             except SystemExit:
                 raise Killed from None
 
+    return Dying
+
+
+def killed_and_followed(service: Running, spec: dict[str, Any], results: int) -> Outcome:
     with Client(service.url) as client:
-        study = client.submit(SPEC)
-        assert driven_here(service, study, Dying) == run_study.LOST
+        study = client.submit(spec)
+        assert driven_here(service, study, dying_after(results)) == run_study.LOST
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Reporter, "close", CLOSE)
             assert driven_here(service, study, attempt=2) == run_study.DONE
-        ended = outcome(service, study)
+        return outcome(service, study)
+
+
+def assert_same(ended: Outcome, undisturbed: Outcome) -> None:
     assert ended.keys() == undisturbed.keys()
     for trial, (state, cut, metrics) in undisturbed.items():
         assert ended[trial][:2] == (state, cut)
         assert ended[trial][2] == approx(metrics, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("after", [3, 8, 9, 11, 15, 19])
+def test_a_driver_that_is_killed_is_followed_by_one_that_comes_to_the_same(
+    service: Running, undisturbed: Outcome, after: int, patch_close: None
+) -> None:
+    assert_same(killed_and_followed(service, SPEC, after), undisturbed)
+
+
+@pytest.mark.filterwarnings("default")
+def test_searches_and_curves_beside_a_grid_are_trained_whole_also_by_the_next_driver(
+    service: Running, patch_close: None
+) -> None:
+    beta = {"range": {"from": 0.01, "to": 1.0, "scale": "log"}}
+    searched = {
+        "name": "searched",
+        "weighting": {"name": "fixed", "beta": beta},
+        "search": {"name": "optuna", "trials": 4, "batch": 1},
+    }
+    curve = {"name": "curve", "weighting": {"name": "conditional", "points": 2, "verify": 1}}
+    spec = {**SPEC, "arms": [SPEC["arms"][0], searched, curve]}
+    with Client(service.url) as client, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reporter, "close", CLOSE)
+        study = client.submit(spec)
+        assert driven_here(service, study) == run_study.DONE
+        whole = outcome(service, study)
+        arms = {trial["id"]: trial["arm"] for trial in study.trials()}
+    ends = {arm: sorted((whole[t][0], whole[t][1] or 6) for t in arms if arms[t] == arm) for arm in arms.values()}
+    assert ends == {
+        "grid": [("finished", 6)] * 4 + [("stopped", 2)] * 6 + [("stopped", 4)] * 2,
+        "searched": [("finished", 6)] * 4,
+        "curve": [("finished", 6)] * 4,
+    }
+    assert_same(killed_and_followed(service, spec, 14), whole)
 
 
 CLOSE = Reporter.close
