@@ -91,5 +91,6 @@ export function oneTrial(/** @type {Spec} */ spec, /** @type {Trial} */ trial) {
   delete places.weighting.choice; // the one that was chosen is too
   const { problem, weighting, model, training } = places;
   const name = `${spec.name}: one trial of ${arm.name}`;
-  return { ...spec, name, model, training, seeds: [trial.seed], arms: [{ name: arm.name, problem, weighting }] };
+  const { stopping: _stopping, limits: _limits, ...rest } = spec; // are about many trials
+  return { ...rest, name, model, training, seeds: [trial.seed], arms: [{ name: arm.name, problem, weighting }] };
 }
