@@ -61,7 +61,10 @@ def _trials(study: Study, arm: Arm) -> list[PlannedTrial]:
 
 
 def _first(slot: Slot) -> dict[str, object]:
-    return {key: axis.choice[0] if isinstance(axis, Choice) else axis.ends()[0] for key, axis in searched(slot).items()}
+    values: dict[str, object] = {}
+    while axes := {key: axis for key, axis in searched(slot, values).items() if key not in values}:
+        values |= {key: axis.choice[0] if isinstance(axis, Choice) else axis.ends()[0] for key, axis in axes.items()}
+    return values
 
 
 def main(arguments: list[str]) -> int:

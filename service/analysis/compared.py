@@ -20,7 +20,7 @@ from service.analysis.candidates import (
 from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
-from service.analysis.equal_cost import budget_words
+from service.analysis.equal_cost import budget_words, spent_it
 from service.analysis.fronts import Axis, Point, turned
 from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
@@ -116,6 +116,7 @@ def _compare(view: View) -> Comparison:
     single = against_single(view)
     judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
     of_curves, sizes = arms_of_curves(view), _sizes(view)
+    at_equal_cost = spent_it(study.limits.training_seconds, seconds)
     rivals = [
         Rival(
             pair,
@@ -127,7 +128,7 @@ def _compare(view: View) -> Comparison:
             sum(arm == pair.arm for arm, _ in lost),
             pair.arm in of_curves,
             pair.baseline in of_curves,
-            (sizes[pair.arm], sizes[pair.baseline]),
+            (1.0, 1.0) if {pair.arm, pair.baseline} <= at_equal_cost else (sizes[pair.arm], sizes[pair.baseline]),
         )
         for pair in pairs
     ]
@@ -188,9 +189,7 @@ def _compare(view: View) -> Comparison:
 
 
 def _sizes(view: View) -> dict[str, float]:
-    """Points of each arm per seed: trials, or places on their curves. At equal cost that is part of the result."""
-    if view.study.limits.training_seconds is not None:
-        return dict.fromkeys((arm.name for arm in view.study.arms), 1.0)
+    """Points of each arm per seed: trials, or places on their curves."""
     sizes = dict.fromkeys((arm.name for arm in view.study.arms), 0.0)
     for trial in view.trials.values():
         sizes[trial.planned.arm] += max(1, len(trial.points)) / len(view.study.seeds)

@@ -39,6 +39,7 @@ from service.contract.metrics import (
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
 from service.contract.study.axes import Axis
+from service.contract.study.branches import Weighed, WeightingChoice
 from service.contract.study.constraints import Constraint, Judged
 from service.contract.study.limits import Limits
 from service.contract.study.metric_names import MetricName
@@ -136,7 +137,10 @@ class Arm(Strict):
 
     name: str = Field(min_length=1, max_length=80, description="shown everywhere; unique in the study")
     problem: Annotated[Problem, TakesAxes()] = Field(with_axes(Bottleneck)(), description="what is trained")
-    weighting: Annotated[Weighting, TakesAxes()] = Field(description="how the loss terms are weighted")
+    weighting: Weighed = Field(
+        description="how the loss terms are weighted; with search optuna also {choice: [{name: …}, {name: …}]}, of "
+        "which the search tries one in each trial"
+    )
     search: Search = Field(GridSearch(), description="how the arm's values are chosen")
     model: dict[str, Any] = Field({}, description="overrides of the study's model, for this arm")
     training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
@@ -220,7 +224,7 @@ class Evaluation(Strict):
         due = self.attack_every is not None and epoch % self.attack_every == 0
         return bool(self.attacks) and (last or due)
 
-    def watches(self, weighting: Weighting) -> bool:
+    def watches(self, weighting: Weighting | WeightingChoice) -> bool:
         """Whether trials of this weighting report the gradients of their terms."""
         return self.gradients or weighting.needs_gram
 
