@@ -25,6 +25,7 @@ from service.contract.wire.errors import InvalidInput, ParetoscopeError
 from workers.first_step import Answer, trials_of, tried_arm, tried_script
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
+from workers.own_code.packages import provide
 from workers.planning.cohorts import runs_alone
 from workers.time_limit import TookTooLong, within
 
@@ -38,6 +39,7 @@ def tried(
     """Tells of each arm that it is tried, then what it would do. A ParetoscopeError where something is wrong."""
     code = None
     if folder is not None:
+        provide(folder)  # which may take its time
         with _limited("importing the code", seconds):
             described = Code(hash=NO_HASH, entry=entry, problems=describe(folder, entry))
             body, code = {**body, "code": described.model_dump()}, LoadedCode(folder, entry)

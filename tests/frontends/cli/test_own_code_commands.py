@@ -57,7 +57,7 @@ def test_check_takes_a_step_of_every_arm_on_this_machine(tmp_path: Path) -> None
     (tmp_path / "workers.py").touch()  # what lies beside the study is in nobody's way
     with (tmp_path / "my_task.py").open("a") as file:
         file.write("print({'a': 1})\nprint('{\"arm\": 1')\n")  # what the code prints neither
-    said = run("check", "my_task.yaml", "--json")
+    said = run("check", "my_task.yaml", "--json", "--seconds", "250")
     assert said.returncode == 0, said.stderr
     arms = json.loads(said.stdout)
     assert [(arm["arm"], arm["trials"]) for arm in arms] == [("by hand", 15), ("UPGrad", 3), ("MGDA", 3)]
@@ -72,7 +72,7 @@ def test_check_says_what_is_wrong_by_the_users_own_line(tmp_path: Path) -> None:
     run("new", "my_task")
     source = (tmp_path / "my_task.py").read_text()
     (tmp_path / "my_task.py").write_text(source.replace('hits.float().mean(), "mae"', 'hits, "mae"'))
-    said = run("check", "my_task.yaml")
+    said = run("check", "my_task.yaml", "--seconds", "250")
     line = source[: source.index("def measure")].count("\n") + 1
     assert said.returncode == 2 and f"my_task.py:{line}" in said.stderr.replace("\n", ""), said.stderr
 
@@ -80,7 +80,7 @@ def test_check_says_what_is_wrong_by_the_users_own_line(tmp_path: Path) -> None:
 def test_check_tries_studies_without_code_too(tmp_path: Path) -> None:
     arms = "[{name: a, weighting: {name: fixed, beta: {grid: [0.01, 0.1]}}}, {name: b, weighting: {name: mib}}]"
     (tmp_path / "plain.yaml").write_text(f"name: s\nmodel: {{name: mlp, widths: [8], latent: 2}}\narms: {arms}\n")
-    said = run("check", "plain.yaml", "--json")
+    said = run("check", "plain.yaml", "--json", "--seconds", "250")
     assert said.returncode == 0, said.stderr
     first, second = json.loads(said.stdout)
     assert first["weights"] == {"pred": 1, "info": pytest.approx(0.01)} and first["apart"] < 1e-3
@@ -106,7 +106,7 @@ def mine(trial, how: str = "reports"):
     ("how", "code", "words"),
     [
         ("reports", 0, "a script: it reports a 1.00, b 2.00"),
-        ("waits", 0, "it had made no report after 1 s, and was ended"),
+        ("waits", 0, "it had made no report after 5 s, and was ended"),
         ("raises", 2, "mine.py:8: ValueError: no"),
     ],
 )
@@ -114,8 +114,7 @@ def test_check_runs_a_script_until_its_first_report(tmp_path: Path, how: str, co
     (tmp_path / "mine.py").write_text(SCRIPT)
     arm = f"{{name: arm, problem: {{name: mine, how: {how}}}}}"
     (tmp_path / "s.yaml").write_text(f"name: s\ncode: mine.py\narms: [{arm}]\n")
-    seconds = ["--seconds", "1"] if how == "waits" else []
-    said = run("check", "s.yaml", *seconds)
+    said = run("check", "s.yaml", "--seconds", "5" if how == "waits" else "250")
     assert said.returncode == code and words in " ".join((said.stdout + said.stderr).split()), said.stderr
 
 

@@ -15,7 +15,10 @@ from service.contract.wire.errors import InvalidInput
 from tests.planned import planned
 from tests.service.own_code import CODE
 from tests.workers.own_code.parts import CPU, two_heads, written
+from tests.workers.weightings.test_torchjd_weightings import FEW_SOLUTIONS
 from workers.training.loop import train
+
+pytestmark = pytest.mark.filterwarnings("ignore:You are solving a parameterized problem")  # Nash-MTL's, from cvxpy
 
 ROOT = Path(__file__).parents[3]
 REFUSED = {"conditional", "fvib", "target-rate"}
@@ -23,7 +26,7 @@ NAMES = [entry.name for entry in catalog([]).weightings]
 
 
 def study_of(name: str) -> Study:
-    arm = {"name": "a", "problem": {"name": "Mine"}, "weighting": {"name": name}}
+    arm = {"name": "a", "problem": {"name": "Mine"}, "weighting": {"name": name, **FEW_SOLUTIONS.get(name, {})}}
     code = {**CODE, "problems": [{**CODE["problems"][0], "parameters": []}]}
     body: dict[str, Any] = {"name": "s", "code": code, "arms": [arm], "seeds": [0, 1]}
     return check_study({**body, "training": {"epochs": 1, "batch_size": 20}})
