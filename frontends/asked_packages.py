@@ -7,29 +7,29 @@ import zipfile
 from collections.abc import Mapping, Sequence
 
 from frontends.own_code import Sent
-from service.contract.requirements import FILE, asked_for, joined
 
 
 def packages_of(spec: Mapping[str, object] | str) -> list[str]:
     """Those of a study as it is written; none also where it cannot be read: then the service says so."""
-    if isinstance(spec, str):
-        if "requirements" not in spec:
-            return []
-        from service.contract.study.parsing import read_body  # only here: the whole contract comes with it
-        from service.contract.wire.errors import InvalidInput
+    if "requirements" not in spec:
+        return []
+    from service.contract.requirements import asked_for  # the contract is not read by who asks for no packages
+    from service.contract.study.parsing import read_body
+    from service.contract.wire.errors import InvalidInput
 
-        try:
-            body = read_body(spec, "yaml")
-        except InvalidInput:
-            return []
-        spec = body if isinstance(body, dict) else {}
-    return asked_for(spec.get("requirements"))
+    try:
+        body = read_body(spec, "yaml") if isinstance(spec, str) else spec
+    except InvalidInput:
+        return []
+    return asked_for(body.get("requirements")) if isinstance(body, Mapping) else []
 
 
 def with_packages(sent: Sent, asked: Sequence[str]) -> Sent:
     """The same code whose requirements.txt also asks for these; as it is where none are asked for."""
     if not asked:
         return sent
+    from service.contract.requirements import FILE, joined
+
     files = {sent.entry: sent.content}
     if sent.kind == "application/zip":
         with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
