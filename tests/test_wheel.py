@@ -205,16 +205,32 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
 def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: Path) -> None:
     """In an empty folder, with the wheel: a front and a verdict of a problem that nobody here trained."""
     (tutorial,) = re.findall(r"## Your own problem.*?```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    lines = tutorial.strip().splitlines()
-    assert [line.split()[:2] for line in lines] == [["paretoscope", "new"], ["paretoscope", "run"]]
-    script = " && ".join(f"{installed}/bin/{line}" for line in lines) + " --json"
+    first, *lines = [line.partition("#")[0].strip() for line in tutorial.strip().splitlines()]
+    assert (first, [line.split()[1] for line in lines]) == ("paretoscope up", ["new", "submit"])
     with short_home() as elsewhere:
         variables = environment(PARETOSCOPE_HOME=str(elsewhere / "home"))
-        answer = subprocess.run(
-            ["sh", "-c", script], cwd=elsewhere, env=variables, capture_output=True, text=True, timeout=270, check=False
-        )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    ended = json.loads(answer.stdout.splitlines()[-1])
+        folder, printed = elsewhere / "empty", elsewhere / "up.log"
+        folder.mkdir()
+        with printed.open("wb") as log:
+            command = ["sh", "-c", f"exec {installed}/bin/{first}"]
+            up = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            until(lambda: up.poll() is not None or "is ready" in printed.read_text(), "the service is ready", 120)
+            script = " && ".join(f"{installed}/bin/{line}" for line in lines)
+            said = subprocess.run(
+                ["sh", "-c", f"{script} --json"],
+                cwd=folder,
+                env=variables,
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
+        finally:
+            up.terminate()
+            up.wait(timeout=60)
+    assert said.returncode == 0, said.stdout + said.stderr
+    ended = json.loads(said.stdout.splitlines()[-1])
     assert ended["study"]["counts"]["finished"] == ended["study"]["counts"]["planned"] == 21
     assert {arm["name"] for arm in ended["comparison"]["arms"]} == {"by hand", "UPGrad", "MGDA"}
     assert "by hand" in ended["comparison"]["verdict"]

@@ -120,7 +120,7 @@ async def check_study(body: StudyBody, parts: PartsOf, caller: CallerOf) -> Chec
         text = await body.text()
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
-    known = partial(with_known_code, parts=parts, caller=caller)
+    known = partial(with_known_code, parts=parts, caller=caller, keeps=False)
 
     def allow(study: Study) -> None:
         _check_place(parts, study)

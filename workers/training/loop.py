@@ -69,7 +69,7 @@ def train(
     `at_last` before the final one, with it. `code` is the study's own, where their problem is of it. At a `rung` they
     end before their last epoch.
     """
-    cohort = _cohort(trials, data, device, evaluation.gradients, code)
+    cohort = cohort_of(trials, data, device, evaluation.gradients, code)
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
@@ -180,9 +180,10 @@ class OwnCode(Protocol):
     ) -> Trained: ...
 
 
-def _cohort(
+def cohort_of(
     trials: Sequence[PlannedTrial], data: Data, device: torch.device, watched: bool, code: OwnCode | None
 ) -> Trained:
+    """Trials that share their shape, before their first step."""
     if code is not None:
         _check_alike(trials)
         return code.cohort(trials, data, device, watched)

@@ -38,6 +38,7 @@ from service.contract.metrics import (
 )
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
+from service.contract.requirements import MOST_REQUIREMENTS, Requirement
 from service.contract.study.axes import Axis
 from service.contract.study.branches import Weighed, WeightingChoice
 from service.contract.study.constraints import Constraint, Judged
@@ -286,6 +287,13 @@ class Study(Strict):
     )
     code: Code | None = Field(
         None, description="code of your own that the arms' problems stand in; none: they are Paretoscope's"
+    )
+    requirements: list[Requirement] = Field(
+        [],
+        max_length=MOST_REQUIREMENTS,
+        description="packages that the code needs, besides those of its requirements.txt, by name and version; they "
+        "become part of the code, so of its hash, and are kept there",
+        exclude_if=lambda requirements: not requirements,
     )
     problem: Annotated[Problem, TakesAxes()] | None = Field(
         None, description="the problem of every arm that names none"
