@@ -111,7 +111,6 @@ def create_app(settings: Settings) -> FastAPI:
         trials,
         curves,
         picking,
-        prometheus,
         notes,
         artifacts,
         cohorts,
