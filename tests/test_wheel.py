@@ -169,7 +169,7 @@ reveal_type(Study.ask)
 reveal_type(ClientError("refused").status)
 Client().submit(3)
 """
-NOT_FOLLOWED = ("httpx", "pydantic", "pydantic_core", "yaml", "torch", "workers", "plotly", "pandas")  # for speed alone
+NOT_FOLLOWED = ("httpx", "pydantic", "service", "workers", "torch", "plotly", "pandas", "yaml")  # for speed alone
 
 
 def test_what_people_import_is_typed_where_it_is_installed(installed: Path, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_what_people_import_is_typed_where_it_is_installed(installed: Path, tmp_
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--no-error-summary", "mine.py"]
     command += ["--python-executable", str(installed / "bin" / "python")]
     command += ["--cache-dir", str(ROOT / ".mypy_cache" / "installed")]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False).stdout
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False).stdout
     revealed = re.findall(r'Revealed type is "(.*)"', said)
     assert len(revealed) == 4, said
     submit, wait, ask, status = revealed
