@@ -31,7 +31,7 @@ class Service:
     """Keeps what is saved, in its order, and says in which state the study is."""
 
     def __init__(self) -> None:
-        self.state, self.refuses = "running", 0
+        self.state, self.refuses, self.refuses_to_tell = "running", 0, 0
         self.away = 0  # so many questions for a state, or saves, are not answered
         self.kept: list[bytes] = []
         self.anew: list[bool] = []  # of what was kept
@@ -47,6 +47,8 @@ class Service:
             self.kept.append(request.body)
             self.anew.append("anew=true" in request.path)
             return Answer(204)
+        if "/cohorts/" in request.path and self.refuses_to_tell:
+            return Answer(self.refuses_to_tell)
         if "/cohorts/" in request.path:
             return Answer(200, self.kept[-1]) if self.kept else Answer(404)
         return Answer(200, json.dumps({"state": self.state, "leave": self.state == "paused"}))
@@ -198,7 +200,7 @@ def test_a_service_that_is_away_when_a_cohort_starts_costs_no_training() -> None
 
 def test_a_question_for_a_state_that_is_refused_is_no_beginning() -> None:
     service = Service()
-    service.stand_in = StandIn(lambda request: Answer(409 if "/cohorts/" in request.path else 200))
+    service.refuses_to_tell = 409
     with saved_with(service, Clock()) as saving, pytest.raises(Conflict):
         saving.saved()
 
