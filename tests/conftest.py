@@ -25,8 +25,10 @@ def service() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Running]:
-    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch."""
-    with short_home() as home, up(home, PARETOSCOPE_SAVE_SECONDS="0.5") as running:
+    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch; a
+    process with code of its own may take 6 GB."""
+    settings = {"PARETOSCOPE_SAVE_SECONDS": "0.5", "PARETOSCOPE_CODE_MEMORY_GB": "6"}
+    with short_home() as home, up(home, **settings) as running:
         yield running
 
 

@@ -121,7 +121,7 @@ def _watch(plan: Plan, saving: Saving | None, members: list[PlannedTrial]) -> Ab
     problem also where a batch does not end. A script may say nothing for days."""
     if plan.code is None:
         return nullcontext()
-    from workers.own_code.watching import SETTING, SILENT_SECONDS, Watch
+    from workers.own_code.watching import LEAST_SECONDS, SETTING, SILENT_SECONDS, Watch
 
     def unwanted() -> str | None:
         if plan.deadline is not None and time.time() >= plan.deadline:
@@ -129,7 +129,7 @@ def _watch(plan: Plan, saving: Saving | None, members: list[PlannedTrial]) -> Ab
         return PAUSED if saving and saving.asked_for > NOTICE_SECONDS else None
 
     most = float(os.environ.get(SETTING) or SILENT_SECONDS)
-    return Watch(unwanted, most=None if runs_alone(members[0]) else most)
+    return Watch(unwanted, least=LEAST_SECONDS, most=None if runs_alone(members[0]) else most)
 
 
 def _tell(words: str, error: BaseException) -> None:
