@@ -116,7 +116,7 @@ class Settings(BaseSettings):
     code_silent_seconds: float = Field(
         1800.0,
         gt=0,
-        description="how long a batch of a problem of one's own may take before its trials fail; scripts may be silent",
+        description="how long a batch of a problem of one's own, or its data, may take before its trials fail",
     )
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")

@@ -33,7 +33,8 @@ log = logging.getLogger("workers.describe_code")
 
 DONE, LOST = 0, 3
 IMPORT_SECONDS = 60  # that importing the code may take
-TRY_SECONDS = 60  # that a problem may take for its data, its model and a batch, to be tried
+TRY_SECONDS = 60  # that a problem may take for its data, its model or a batch, to be tried
+ALL_SECONDS = 60  # that all of its batches may take together
 READING = ("data", "__getitem__", "__len__")  # what of theirs we call for data
 
 
@@ -61,7 +62,7 @@ class Enough(TookTooLong):
 
 
 class Trying:
-    """Tries problems on their first batch. Each call of their functions has its time, and all together have as much.
+    """Tries problems on their first batch. Each call of their functions has its time, and so have all together.
 
     What does not end is refused with its line; data may come from far, so a problem that waits for them is taken as it
     is, and so is one that is only slow.
@@ -72,7 +73,7 @@ class Trying:
 
     def alive(self) -> None:
         """A batch begins."""
-        if time.monotonic() - self._begun > TRY_SECONDS:
+        if time.monotonic() - self._begun > ALL_SECONDS:
             raise Enough
         signal.alarm(TRY_SECONDS)
 
@@ -82,13 +83,13 @@ class Trying:
             with within(TRY_SECONDS):
                 return tried(code, described)
         except Enough:
-            words = f"not tried: its first batches took longer than {TRY_SECONDS} s"
+            words = f"not tried: its first batches took longer than {ALL_SECONDS} s"
         except TookTooLong as error:
             frames = frames_of(error, code.folder)
             if frames and frames[0].function not in READING:
                 rule = f"{described.name} had not ended its first batch after {TRY_SECONDS} s (in {frames[0].function})"
                 raise CodeError(rule, frames[-1].file, frames[-1].line) from None
-            words = f"not tried: its data were not there after {TRY_SECONDS} s"
+            words = f"not tried: {'its data were not there' if frames else 'nothing had come'} after {TRY_SECONDS} s"
         return described.model_copy(update={"stacking": words})
 
 
