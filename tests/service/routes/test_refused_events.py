@@ -26,8 +26,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def study(bench: Bench) -> str:
-    """Runs as the job of its own name."""
-    study = bench.submit()
+    """Runs as the job of its own name, for nine epochs."""
+    study = bench.submit(training={"epochs": 9})
     bench.launcher.tick()
     return study
 
@@ -94,9 +94,10 @@ def test_an_extended_study_has_its_new_epochs(bench: Bench, study: str) -> None:
     a, b = bench.trials(study)
     send(bench, study, report(a, 1), finished(a), report(b, 1), finished(b), {"uid": "end", "kind": "study_finished"})
     bench.cluster.end(study, "SUCCEEDED", None)
-    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 3}).status_code == 200
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 11}).status_code == 200
     bench.launcher.tick()
-    assert send(bench, study, report(a, 2), report(a, 3)).json()["accepted"] == 2
+    assert send(bench, study, report(a, 10), report(a, 11)).json()["accepted"] == 2
+    assert send(bench, study, report(a, 12)).status_code == 422
 
 
 @pytest.mark.parametrize("epoch", [None, 1.5, -1])
