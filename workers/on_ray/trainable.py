@@ -17,6 +17,7 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import Setting
+from workers.own_code.watching import PAUSED
 from workers.planning.cohorts import TooLarge, runs_alone
 from workers.planning.plan import Plan
 from workers.sending.logbook import Logbook
@@ -36,7 +37,6 @@ GONE = "gone"  # the key of those of them that had failed before the cohort was 
 UNTIL = "until"  # the key of the epoch at which the cohort rests, where it does before its last one
 SOURCE = "source"  # the key of the cohort from whose state it goes on, as one text: some of its members have left
 NAMED = 8  # members in the log's first line
-PAUSED = "the study is paused, or Ray ends"
 NOTICE_SECONDS = 5.0  # in which a script that is to stop may do so by itself, as `up` waits 10 for it
 REPORT = "report"  # the key of our part in a Tune result
 

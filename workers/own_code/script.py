@@ -29,7 +29,7 @@ from workers.own_code.errors import CodeError, explained
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.randomness import seeded
 from workers.own_code.trial import Said, Saved, Stopped, Trial
-from workers.own_code.watching import Watch
+from workers.own_code.watching import PAUSED, Watch
 from workers.state import State
 from workers.training.loop import Progress
 
@@ -130,8 +130,11 @@ class _Running:
     @property
     def has_left(self) -> bool:
         """Whether it ended because it was to leave; one that did not notice has ended by itself."""
-        made_to = self._watch is not None and self._watch.ended is not None
-        return self._stops and (self._trial.knows or made_to or self.ended.left_alone)
+        return self._was_made_to or (self._stops and (self._trial.knows or self.ended.left_alone))
+
+    @property
+    def _was_made_to(self) -> bool:
+        return self._watch is not None and self._watch.ended == PAUSED
 
     def _next(self) -> Said | Ended:
         """What it says next. A call into C that never returns is left alone: it ends with the process."""
@@ -141,7 +144,7 @@ class _Running:
             except queue.Empty:
                 self._look()
             now = time.monotonic()
-            if self._stops and self._until is None and self._watch and self._watch.ended:
+            if self._until is None and self._was_made_to:
                 self._until = now + PATIENCE
             if self._until is not None and now > self._until:
                 return Ended(None, left_alone=True)

@@ -14,6 +14,7 @@ from service.contract.wording.numbers import number, setting
 LOOK_SECONDS = 0.5
 LEAST_SECONDS = 10.0  # without a report, before which nothing is taken to hang
 TIMES_LONGEST = 3  # as long as the longest time between two reports so far
+PAUSED = "the study is paused, or Ray ends"  # code that is ended for this reason has left, not failed
 SETTING = "PARETOSCOPE_CODE_SILENT_SECONDS"
 SILENT_SECONDS = 1800.0  # that a batch of a user's problem may take, where nothing is set
 

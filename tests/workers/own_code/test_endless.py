@@ -72,7 +72,12 @@ def test_a_batch_that_does_not_end_is_ended_by_itself_at_its_line(tmp_path: Path
     line = text.splitlines().index("        while self.calls > 40: pass") + 1
     (tmp_path / "mine.py").write_text(text)
     signs: list[Watch] = []
-    code = LoadedCode(tmp_path, "mine.py", lambda: [watch.alive() for watch in signs] and None)
+
+    def alive() -> None:
+        for watching in signs:
+            watching.alive()
+
+    code = LoadedCode(tmp_path, "mine.py", alive)
     cohort = code.cohort([trial("t0"), trial("t1", seed=1)], OwnData(), CPU)
     cohort._go(stacked)
     assert cohort.stacks is stacked

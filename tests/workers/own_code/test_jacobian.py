@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +46,14 @@ def test_what_is_said_is_what_a_step_does(
     assert said == ([words] if words else [])
     taken: list[str] = []
     for name in ("_gram_by_leaves", "_term_gradients"):
-        way = getattr(steps, name)
-        monkeypatch.setattr(steps, name, lambda *how, way=way, name=name: taken.append(name) or way(*how))
+        monkeypatch.setattr(steps, name, partial(_noted, taken, name, getattr(steps, name)))
     cohort.train_epoch(1)
     assert set(taken) == ({None: set(), GROUPS: {"_gram_by_leaves"}}.get(words, {"_term_gradients"}))
+
+
+def _noted(taken: list[str], name: str, way: Callable[..., Any], *how: Any) -> Any:
+    taken.append(name)
+    return way(*how)
 
 
 @pytest.mark.parametrize(("room", "most"), [(1.5, 1), (2.0, 2), (0.5, 1)])

@@ -18,7 +18,7 @@ from service.contract.wire.epoch_report import EpochReport
 from tests.workers.own_code.parts import written
 from workers.own_code import script
 from workers.own_code.script import run_script
-from workers.own_code.watching import Watch
+from workers.own_code.watching import PAUSED, Watch
 from workers.training.loop import Progress
 
 pytestmark = pytest.mark.timeout(60)
@@ -159,7 +159,7 @@ def test_a_function_that_never_looks_is_made_to_leave_and_has_not_failed(tmp_pat
     trial.report(size=1)
     """
     keeper = Keeper(reports=0)
-    with Watch(lambda: "the study is paused", least=0.2) as watch:
+    with Watch(lambda: PAUSED, least=0.2) as watch:
         reports = run(tmp_path, body, keeper=keeper, watch=watch)
     assert sizes(reports) in ([], [(1, 1)]) and not any(report.failures or report.final for report in reports)
     assert [progress.is_empty for progress in keeper.left] == [True], "it begins anew"
@@ -170,7 +170,7 @@ def test_a_function_in_a_call_that_does_not_return_is_left_alone(
 ) -> None:
     monkeypatch.setattr(script, "PATIENCE", 0.1)
     keeper = Keeper(reports=0)
-    with Watch(lambda: "the study is paused", least=0.1) as watch:
+    with Watch(lambda: PAUSED, least=0.1) as watch:
         assert run(tmp_path, "    time.sleep(4)\n", keeper=keeper, watch=watch) == []
     assert len(keeper.left) == 1
 
