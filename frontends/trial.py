@@ -21,7 +21,7 @@ from frontends.connection import (
 )
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.wire.answers.read_by_drivers import KnownHandedTrial
-from service.contract.wire.asking import FREE, NEVER, Ask
+from service.contract.wire.asking import DEFAULT_LEASE_SECONDS, FREE, NEVER, Ask
 from service.contract.wire.errors import Conflict
 from service.contract.wire.events import (
     STATE_HEADER,
@@ -44,9 +44,12 @@ Told = Report | TrialAlive | TrialFinished | TrialFailed | TrialReturned
 def asked(connection: Connection, path: str, arm: str | None, lease_seconds: float | None, wait: float) -> Trial:
     """Asks again for so many seconds while no trial is free."""
     end, patience = time.monotonic() + wait, Patience()
-    wish = {"arm": arm, "lease_seconds": lease_seconds, "holder": f"{socket.gethostname()}:{os.getpid()}"}
-    said = Ask.model_construct(**{key: value for key, value in wish.items() if value is not None})  # the service checks
-    content = said.model_dump_json(exclude_none=True, warnings=False).encode()
+    seconds = DEFAULT_LEASE_SECONDS if lease_seconds is None else lease_seconds
+    holder = f"{socket.gethostname()}:{os.getpid()}"
+    wish = Ask.model_construct(
+        arm=arm, lease_seconds=seconds, holder=holder
+    )  # unchecked: the service says what is wrong
+    content = wish.model_dump_json(exclude_none=True, warnings=False).encode()
     while True:
         try:
             answer = connection.send("POST", f"{path}/ask", content=content, headers=JSON)

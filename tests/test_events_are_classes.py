@@ -133,8 +133,9 @@ CARRIERS = (
     "workers/planning",
     "service/contract/wire",
     "service/store",
+    "service/views",
+    "service/routes",
 )
-CARRIERS += ("service/views", "service/routes")
 SETTINGS = {"frontends/cli/optuna_study.py"}  # of values of parameters, none of which is a metric
 
 

@@ -27,6 +27,10 @@ LEAST = 3  # letters of a word that are enough, at its beginning or its end
 ALSO_A_WORD = {
     "service/contract/catalog.py": {"seconds"},  # limits.seconds of a study
     "service/exports/methods.py": {"epoch"},  # "1 epoch", "2 epochs"
+    "service/exports/training_in_words.py": {"epoch"},  # the same
+    "service/routes/epochs.py": {"epoch"},  # the same
+    "service/routes/cohorts.py": {"epoch"},  # of a saved state
+    "workers/first_step.py": {"epoch", "estimator_samples"},  # a method, and a setting of a study's evaluation
     "frontends/dashboard/kit/metrics.js": {"accuracy", "epoch"},  # kinds of metrics
 }
 A_KEY = {"service/contract/study/rules.py": ["'balance' in arm.training"]}

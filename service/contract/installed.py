@@ -32,8 +32,8 @@ def digest_of(modules: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for module in sorted(set(modules)):
         for name, place in sorted(_files(module)):
-            found = place.stat()
-            digest.update(f"{name}\n{_content(place, found.st_mtime_ns, found.st_size)}\n".encode())
+            file = place.stat()
+            digest.update(f"{name}\n{_content(place, file.st_mtime_ns, file.st_size)}\n".encode())
     return digest.hexdigest()
 
 

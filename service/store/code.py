@@ -120,8 +120,8 @@ class CodeStore:
 def _stamps(folder: Path) -> Iterator[Stamp]:
     for place in folder.glob(f"*/{DESCRIPTION}"):
         with suppress(FileNotFoundError):  # deleted meanwhile
-            found = place.stat()
-            yield Stamp(place.parent.name, found.st_mtime_ns, found.st_ino)
+            file = place.stat()
+            yield Stamp(place.parent.name, file.st_mtime_ns, file.st_ino)
 
 
 def hash_of(files: Mapping[str, bytes], entry: str) -> str:
