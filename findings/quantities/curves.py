@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,16 +11,21 @@ from findings.expression import Question
 from findings.quantities.metrics import BySeed, over_seeds, times, title
 from findings.quantities.quantity import Quantity
 from findings.wording import Said, mean
+from service.analysis.fronts import axis_for
 from service.contract.wording.numbers import number, setting
 from service.figures.convergence import epochs_to_reach
 from service.views.trial import TrialView
 
 
+def _check_kept(question: Question, metric: str) -> None:
+    if metric not in question.finding.curves:
+        kept = ", ".join(question.finding.curves) or "none"
+        raise ValueError(f"the reports of {metric} were not kept (curves: {kept}); name it under `curves`")
+
+
 def _of_seeds(question: Question, of_trial: Callable[[TrialView], float | None], *arms: str) -> dict[int, float | None]:
     """Means over the trials of each seed; none where a trial of it has none."""
-    if question.metric not in question.finding.curves:
-        kept = ", ".join(question.finding.curves) or "none"
-        raise ValueError(f"the reports of {question.metric} were not kept (curves: {kept}); name it under `curves`")
+    _check_kept(question, question.metric)
     groups: dict[int, list[float | None]] = {}
     for trial_id in question.alike(*arms):
         trial = question.view.trials[trial_id]
@@ -35,9 +41,33 @@ def _reached(question: Question, arm: str) -> dict[int, float | None]:
     return _of_seeds(question, lambda trial: epochs_to_reach(trial, question.metric, threshold), arm)
 
 
+def _reached_by_choice(question: Question, arm: str) -> dict[int, float | None]:
+    """In each seed of the trial that the split which chooses sees there first; of several, of what it likes best in
+    the end.
+    """
+    (threshold,) = question.given.numbers
+    judge = axis_for(question.view.study, question.metric).chosen_by or question.metric
+    for metric in (question.metric, judge):
+        _check_kept(question, metric)
+    first: dict[int, tuple[float, float, TrialView]] = {}
+    for trial_id in question.trials(arm):
+        trial = question.view.trials[trial_id]
+        at = epochs_to_reach(trial, judge, threshold)
+        rank = (math.inf if at is None else at, -(trial.metrics.get(judge) or 0.0), trial)
+        first[trial.planned.seed] = min(first.get(trial.planned.seed, rank), rank, key=lambda own: own[:2])
+    return {seed: epochs_to_reach(trial, question.metric, threshold) for seed, (_, _, trial) in first.items()}
+
+
 def epochs(question: Question) -> Said:
+    return _mean_epochs(_reached(question, question.arm), question)
+
+
+def chosen_epochs(question: Question) -> Said:
+    return _mean_epochs(_reached_by_choice(question, question.arm), question)
+
+
+def _mean_epochs(found: dict[int, float | None], question: Question) -> Said:
     """Over all seeds or not at all: without those that never reach it, the mean would flatter."""
-    found = _reached(question, question.arm)
     never = sum(value is None for value in found.values())
     if never:
         return Said(f"never in {never} of {len(found)} seeds")
@@ -54,7 +84,14 @@ def number_of(value: float) -> str:
 
 
 def fewer(question: Question) -> Said:
-    one, other = (_reached(question, arm) for arm in question.given.arms)
+    return _times_fewer(*(_reached(question, arm) for arm in question.given.arms), question)
+
+
+def chosen_fewer(question: Question) -> Said:
+    return _times_fewer(*(_reached_by_choice(question, arm) for arm in question.given.arms), question)
+
+
+def _times_fewer(one: dict[int, float | None], other: dict[int, float | None], question: Question) -> Said:
     if None in {*one.values(), *other.values()}:
         raise ValueError(f"{question.metric} {setting(question.given.numbers[0])} is not reached in every seed by both")
     return times(_known(other), _known(one), question.seeds)
@@ -101,6 +138,17 @@ QUANTITIES = [
         "times fewer epochs(METRIC; NUMBER; ARM; ARM; [CONDITION…]; [all])",
         "epochs of the second arm over those of the first, geometric mean over seeds and 95 % interval",
         fewer,
+    ),
+    Quantity(
+        "chosen epochs(METRIC; NUMBER; ARM; [CONDITION…])",
+        "the same, in each seed of the configuration that gets there first by the split that chooses",
+        chosen_epochs,
+        _to,
+    ),
+    Quantity(
+        "times fewer chosen epochs(METRIC; NUMBER; ARM; ARM; [CONDITION…])",
+        "of these, as times fewer epochs",
+        chosen_fewer,
     ),
     Quantity(
         "over epochs(METRIC; [ARM]; [CONDITION…]; [all])",

@@ -108,6 +108,14 @@ def training_seconds(view: View) -> dict[str, float]:
     return seconds
 
 
+def training_epochs(view: View) -> dict[str, float]:
+    """Of each arm, per seed, likewise."""
+    epochs = {arm.name: 0.0 for arm in view.study.arms}
+    for trial in view.trials.values():
+        epochs[trial.planned.arm] += trial.epoch / len(view.study.seeds)
+    return epochs
+
+
 def has_curves(view: View) -> bool:
     """Some trials have brought many points."""
     return any(len(trial.points) > 1 for trial in view.trials.values())

@@ -32,6 +32,15 @@ def test_reports_are_kept_of_the_curves_that_are_asked_for() -> None:
         finding(curves=["acuracy"])
 
 
+def test_of_epochs_without_an_evaluation_no_report_is_kept_but_the_last() -> None:
+    played = bottleneck_of(MANUAL, seeds=[0])
+    for trial in played.trials:
+        play(played, trial, [{"i_xz_bits": 4.0}, {"i_xz_bits": 4.0, "accuracy": 0.5}, {"i_xz_bits": 4.0}])
+    tell(played, event("study_finished"))
+    (trial, *_) = finding(played, ["accuracy"]).trials
+    assert trial.curves == [[2, 3], [0.5, None]]
+
+
 def test_the_points_of_a_trial_are_kept_and_count_as_they_did() -> None:
     played = bottleneck_of(MANUAL, ALL_BETAS, seeds=[0, 1, 2])
     tell(played, event("study_started"))

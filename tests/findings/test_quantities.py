@@ -12,7 +12,7 @@ from findings.tables import table
 from service.analysis.compared import compared
 from service.contract.wording.numbers import p_value
 from tests.findings.played import finding, view
-from tests.service.studies import bottleneck_of, event, play, tell
+from tests.service.studies import MANUAL, bottleneck_of, event, play, tell
 
 FIVE = finding(curves=["accuracy"])
 THREE, TWO, ONE = (finding(view(range(seeds))) for seeds in (3, 2, 1))
@@ -202,3 +202,20 @@ def test_the_best_is_chosen_on_validation_and_claimed_on_test() -> None:
     assert said("chosen(accuracy; manual β)", of) == "0.750 ± 0.000"
     assert said("chosen setting(accuracy; manual β)", of) == "β 0.1"
     assert said("selection", of) == "chosen on the validation split, shown on the test split"
+
+
+def test_chosen_epochs_are_those_of_the_setting_that_the_validation_split_saw_there_first() -> None:
+    """On test β 0.1 is there after one epoch, which nobody may know; of the two that validation sees first, 1.0 ends
+    better by it."""
+    seen = {0.01: ([0.7, 0.7], [0.2, 0.7]), 0.1: ([0.2, 0.9], [0.8, 0.8]), 1.0: ([0.7, 0.8], [0.3, 0.7])}
+    played = bottleneck_of(MANUAL, seeds=range(3), data={"name": "digits", "validation_fraction": 0.2})
+    tell(played, event("study_started"))
+    for trial_id, trial in played.trials.items():
+        curves = zip(*seen[trial.planned.config["weighting.beta"]], strict=True)
+        play(played, trial_id, [{"validation_accuracy": held, "accuracy": shown} for held, shown in curves])
+    tell(played, event("study_finished"))
+    both = finding(played, ["accuracy", "validation_accuracy"])
+    assert said("chosen epochs(accuracy; 0.6; manual β)", both) == "2.00 ± 0.00 (3 seeds)"
+    assert said("times fewer chosen epochs(accuracy; 0.6; manual β; manual β)", both).startswith("1.00 (1.00 to 1.00)")
+    with pytest.raises(ValueError, match="the reports of validation_accuracy were not kept"):
+        said("chosen epochs(accuracy; 0.6; manual β)", finding(played, ["accuracy"]))

@@ -235,7 +235,7 @@ def test_the_verdict_tells_the_drop_of_the_best_arm() -> None:
     assert (
         "single" not in compared(played(UNIFORM, MGB, told=dict.fromkeys(("uniform", "MGB"), always(0.7, 0.4)))).verdict
     )
-    assert verdict([], [], [], {}, ended=False, drops={"x": drop(1.0)}) == "No results yet."
+    assert verdict([], [], [], ended=False, drops={"x": drop(1.0)}) == "No results yet."
 
 
 def test_many_tasks_are_counted_not_named() -> None:
