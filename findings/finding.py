@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -110,7 +110,7 @@ def kept(
                 ended=_after(start, trial["ended_at"]),
                 suggested={k: rounded(v) for k, v in trial["config"].items() if k not in plan.config},
                 values=[rounded(trial["metrics"].get(name)) for name in metrics],
-                curves=[[rounded(report.get(name)) for report in _having(trial["reports"], curves)] for name in over],
+                curves=[[rounded(report.get(name)) for report in trial["reports"]] for name in over],
                 points=[
                     KeptPoint(where=point["where"], values=[rounded(point["metrics"].get(name)) for name in metrics])
                     for point in trial.get("points", [])
@@ -119,12 +119,6 @@ def kept(
             for trial, plan in zip(trials, plans, strict=True)
         ],
     )
-
-
-def _having(reports: Sequence[Mapping[str, Any]], curves: list[str]) -> list[Mapping[str, Any]]:
-    """Those in which one of the curves goes on, and the last: epochs without an evaluation have nothing to tell."""
-    *earlier, last = reports or [{}]
-    return [*(own for own in earlier if any(own.get(name) is not None for name in curves)), last]
 
 
 def _after(start: datetime, at: str | None) -> float | None:

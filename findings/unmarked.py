@@ -104,7 +104,7 @@ class Tested(NamedTuple):
         return float(digits) / (100 if "%" in self.text else 1)
 
 
-def tested_numbers(text: str) -> list[Tested]:
+def numbers_of_tests(text: str) -> list[Tested]:
     """Those of a text; what is marked otherwise is nobody's."""
     return [Tested(*found) for found in TESTED.findall(text)]
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from findings.expression import Question
-from findings.quantities.metrics import BySeed, over_seeds, times, title
+from findings.quantities.metrics import BySeed, best_points, over_seeds, times, title
 from findings.quantities.quantity import Quantity
 from findings.wording import Said, mean
-from service.analysis.fronts import axis_for
 from service.contract.wording.numbers import number, setting
 from service.figures.convergence import epochs_to_reach
 from service.views.trial import TrialView
@@ -42,20 +40,11 @@ def _reached(question: Question, arm: str) -> dict[int, float | None]:
 
 
 def _reached_by_choice(question: Question, arm: str) -> dict[int, float | None]:
-    """In each seed of the trial that the split which chooses sees there first; of several, of what it likes best in
-    the end.
-    """
+    """In each seed of the trial whose metric is best in the end by what the study chooses by, as `best` has it."""
     (threshold,) = question.given.numbers
-    judge = axis_for(question.view.study, question.metric).chosen_by or question.metric
-    for metric in (question.metric, judge):
-        _check_kept(question, metric)
-    first: dict[int, tuple[float, float, TrialView]] = {}
-    for trial_id in question.trials(arm):
-        trial = question.view.trials[trial_id]
-        at = epochs_to_reach(trial, judge, threshold)
-        rank = (math.inf if at is None else at, -(trial.metrics.get(judge) or 0.0), trial)
-        first[trial.planned.seed] = min(first.get(trial.planned.seed, rank), rank, key=lambda own: own[:2])
-    return {seed: epochs_to_reach(trial, question.metric, threshold) for seed, (_, _, trial) in first.items()}
+    _check_kept(question, question.metric)
+    trials = {seed: question.view.trials[point.trial] for seed, point in best_points(question, arm).items()}
+    return {seed: epochs_to_reach(trial, question.metric, threshold) for seed, trial in trials.items()}
 
 
 def epochs(question: Question) -> Said:
@@ -141,7 +130,7 @@ QUANTITIES = [
     ),
     Quantity(
         "chosen epochs(METRIC; NUMBER; ARM; [CONDITION…])",
-        "the same, in each seed of the configuration that gets there first by the split that chooses",
+        "the same, in each seed of the configuration that is best in the end by the split that chooses",
         chosen_epochs,
         _to,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findings.texts import rendered
-from findings.unmarked import looking_measured, tested_numbers, unmarked
+from findings.unmarked import looking_measured, numbers_of_tests, unmarked
 
 
 def answered(text: str, **answers: str) -> str:
@@ -119,7 +119,7 @@ def test_formulas_and_settings_do_not_look_measured(text: str) -> None:
 
 def test_the_tests_that_hold_numbers_are_told_with_them() -> None:
     text = "<!--tested: tests/a.py::MOST-->at most 1 %<!--/--> and <!--tested: tests/c.py::BITS-->6.7 bits<!--/-->"
-    most, bits = tested_numbers(text)
+    most, bits = numbers_of_tests(text)
     assert most[:2] == ("tests/a.py", "MOST") and bits[:2] == ("tests/c.py", "BITS")
     assert (most.number, bits.number) == (0.01, 6.7)
 
