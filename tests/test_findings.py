@@ -154,7 +154,8 @@ def test_every_weighting_that_runs_on_the_concave_front_was_tried_there() -> Non
     """Where this fails there is a new weighting: give it an arm, run the study again, read what is said about it."""
     names = {kind.model_fields["name"].default for kind in get_args(get_args(Weighting)[0])}
     constant = {"uniform", "arml"}  # of two terms these are the constant weights of β = 1
-    tried = {arm.weighting.name for arm in asked("concave-front").study.arms}
+    studies = [asked(name).study for name in ("concave-front", "concave-front-others")]
+    tried = {arm.weighting.name for study in studies for arm in study.arms}
     assert {name for name in names if runs_on_the_concave_front(name)} - constant == tried
 
 
