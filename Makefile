@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check scripts serve goldens findings bench faults load fuzz browser datasets postgresql pictures clean
+.PHONY: install demo test quick check style types scripts serve goldens findings bench faults load fuzz browser datasets postgresql pictures clean
 
 install: .venv/installed
 
@@ -20,11 +20,22 @@ install: .venv/installed
 demo: install
 	$(BIN)/paretoscope demo $(ARGS)
 
-check: install
+check: style types
+
+style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	@$(MAKE) -s scripts
+
+TYPES = $(BIN)/mypy && $(MAKE) -s scripts
+
+types: install
+	@$(TYPES)
+
+# Types are checked beside the tests that follow, as a process of their own: what it says is shown after them, and fails
+# the target as a test does.
+SAID ?= .mypy_cache/said
+BESIDE = mkdir -p $(dir $(SAID)); { $(TYPES); } >$(SAID) 2>&1 & types=$$!
+AFTER = tests=$$?; wait $$types; types=$$?; cat $(SAID); [ $$tests = 0 ] && [ $$types = 0 ]
 
 # The page's scripts are served as they are written; TypeScript only reads them for mistakes.
 TYPESCRIPT := 5.9.3
@@ -72,14 +83,14 @@ postgresql:
 
 # Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of the tree,
 # where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
-test: install browser datasets postgresql check
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+test: install browser datasets postgresql style
+	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS); $(AFTER)
 
-# The service's tests, without the fuzz of all routes, and those of the tree and its pages.
-quick: check
-	$(BIN)/pytest -n 2 --dist loadfile -q tests/service tests/golden tests/findings tests/test_findings.py tests/test_docs.py \
-		tests/test_readme.py tests/test_architecture.py tests/test_metric_names.py \
-		--ignore tests/service/routes/test_fuzz.py $(ARGS)
+# The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
+ROOMS := analysis answers contract exports figures launching views
+TREE := architecture docs events_are_classes metric_names names public_names
+quick: install style
+	@$(BESIDE); $(BIN)/pytest -q $(ROOMS:%=tests/service/%) tests/findings $(TREE:%=tests/test_%.py) $(ARGS); $(AFTER)
 
 # A service without Ray on PARETOSCOPE_HOME that starts again when its code changes; the page is read from disk anyway.
 serve: install

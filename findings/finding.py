@@ -125,7 +125,7 @@ def _after(start: datetime, at: str | None) -> float | None:
     return None if at is None else round((datetime.fromisoformat(at) - start).total_seconds(), 3)
 
 
-def written(finding: Finding) -> str:
+def finding_text(finding: Finding) -> str:
     """JSON with a line per trial, so that a diff can be read."""
     return "\n".join(_lines(finding)) + "\n"
 

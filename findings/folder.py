@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from findings.finding import Finding, written
+from findings.finding import Finding, finding_text
 from service.contract.study.parsing import check_study, read_body
 from service.contract.study.study import Study
 
@@ -36,7 +36,7 @@ def load(name: str) -> Finding:
 
 
 def save(name: str, finding: Finding) -> Path:
-    path, text = FOLDER / f"{name}.json", written(finding)
+    path, text = FOLDER / f"{name}.json", finding_text(finding)
     if (size := len(text.encode())) > LARGEST:
         raise ValueError(f"{path.name} would have {size:,} bytes, over {LARGEST:,}: keep fewer curves, or fewer trials")
     path.write_text(text)

@@ -16,7 +16,7 @@ from findings.finding import Kept, rounded
 from findings.folder import SPEED
 from service.contract.wording.numbers import setting
 
-Group = Literal["steps", "cohort", "own", "grid", "dashboard", "curves", "log", "store"]
+Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
 BY_ROW = re.compile(r"by row(?:\((.*)\))?")
@@ -36,11 +36,20 @@ class Timing(Kept):
     machine: str
     paretoscope: Annotated[str, Field(description="the version that was measured")]
     commit: Annotated[str | None, Field(description="of the tree that was measured; none: not noted")]
+    between: Annotated[tuple[float, float] | None, Field(description="95 % interval of a median over rounds")] = None
 
     @property
     def measured(self) -> str:
         """`175 s / 13 s`."""
         return "" if self.values is None else " / ".join(f"{_timing(value)} {self.unit}" for value in self.values)
+
+    @property
+    def told(self) -> str:
+        """`1.6`, or `1.62 (1.6 to 1.65)` where the ratio is a median over rounds."""
+        if self.between is None:
+            return _timing(self.ratio)
+        low, high = (setting(end, 3) for end in self.between)
+        return f"{setting(self.ratio, 3)} ({low} to {high})"
 
     @property
     def when(self) -> str:
@@ -63,10 +72,14 @@ def renewed(speed: Speed, rows: Mapping[str, Timing]) -> Speed:
     return Speed(rows=dict(sorted(every.items(), key=lambda row: GROUPS.index(row[1].group))))
 
 
-def written(speed: Speed) -> str:
+def speed_text(speed: Speed) -> str:
     """JSON with a line per row, so that a diff can be read."""
     rows = {key: row.model_dump(mode="json") for key, row in speed.rows.items()}
     for row in rows.values():
+        if row["between"] is None:
+            del row["between"]
+        else:
+            row["between"] = [rounded(end) for end in row["between"]]
         row["ratio"], row["values"] = rounded(row["ratio"]), row["values"] and [rounded(each) for each in row["values"]]
     lines = [f"  {json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in rows.items()]
     return "\n".join(['{"rows": {', ",\n".join(lines), "}}", ""])
@@ -96,7 +109,7 @@ def _value(row: Timing, which: int) -> str:
 
 
 TOLD: dict[str, Callable[[Timing], str]] = {
-    "ratio": lambda row: _timing(row.ratio),
+    "ratio": lambda row: row.told,
     "first": lambda row: _value(row, 0),
     "second": lambda row: _value(row, 1),
 }
@@ -124,6 +137,4 @@ def _table(speed: Speed, groups: str | None) -> str:
     if not rows:
         raise ValueError(f"{SPEED.name} has no row of {', '.join(asked)}")
     lines = ["| what | ratio | measured | when |", "| --- | --- | --- | --- |"]
-    return "\n".join(
-        [*lines, *(f"| {row.what} | {_timing(row.ratio)} | {row.measured} | {row.when} |" for row in rows)]
-    )
+    return "\n".join([*lines, *(f"| {row.what} | {row.told} | {row.measured} | {row.when} |" for row in rows)])

@@ -1,7 +1,7 @@
 """Tables: a row per arm, configuration or metric, a column per quantity; the row gives what a quantity leaves out.
 
-`by arm | trials | hypervolume | mean(accuracy) as accuracy`, `by arm(MIB; ARML) | …`,
-`by configuration(manual β) | mean(i_xz_bits)`, `by metric(accuracy; robust_pgd) | mean(VIB) as VIB`.
+`by arm | trials | hypervolume | mean(METRIC) as its name`, `by arm(MIB; ARML) | …`,
+`by configuration(manual β) | mean(METRIC)`, `by metric(METRIC; METRIC) | mean(VIB) as VIB`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from findings.finding import Finding
 from findings.quantities import Quantity, quantity_named
 from findings.wording import Said
 from service.analysis import LEAST_SEEDS
-from service.contract.metrics import described
+from service.contract.metrics import ACCURACY, I_XZ, described
 from service.contract.wording.numbers import over_seeds
 from service.figures.drawing.trial_labels import config_label
 from service.views.selectors import configurations, varied_keys
@@ -103,7 +103,7 @@ def _rows(view: View, by: str) -> Iterator[Row]:
     arms = given.arms or tuple(arm.name for arm in view.study.arms)
     if kind == "metric":
         if not given.metrics:
-            raise ValueError("by metric needs their names in brackets: by metric(accuracy; i_xz_bits)")
+            raise ValueError(f"by metric needs their names in brackets: by metric({ACCURACY}; {I_XZ})")
         yield from (Row(described(name).title, Arguments(metrics=(name,))) for name in given.metrics)
     elif kind == "arm":
         yield from (Row(arm, Arguments(arms=(arm,))) for arm in arms)

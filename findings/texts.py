@@ -72,7 +72,7 @@ def said(name: str, asked: str) -> str:
 
 def markers(text: str, place: str) -> list[Marker]:
     """Every marker of a text."""
-    found, study = [], ""
+    every, study = [], ""
     for match in MARKED.finditer(text):
         if match["study"] is not None:
             study = match["study"].strip()
@@ -85,11 +85,11 @@ def markers(text: str, place: str) -> list[Marker]:
         name = asked["study"] or study if asked else ""
         if asked is None or not name:
             raise ValueError(f"{where}: a marker is <!--= study: quantity -->, got {match['asked']!r}")
-        found.append(Marker(*match.span("text"), name, asked["asked"], match["text"]))
+        every.append(Marker(*match.span("text"), name, asked["asked"], match["text"]))
     left = MARKED.sub(lambda match: "\n" * match[0].count("\n"), text)
     if "<!--=" in left:
         raise ValueError(f"{place}:{_line(left, left.index('<!--='))}: a marker is not closed by {END}")
-    return found
+    return every
 
 
 def rendered(text: str, place: str, say: Callable[[str, str], str] = said) -> str:

@@ -10,18 +10,21 @@ from pathlib import Path
 from urllib.parse import quote
 
 from frontends import own_code
+from frontends.asked_packages import packages_of, with_packages
 from frontends.connection import (
     TRY_AGAIN_SECONDS,
     Answer,
     ClientError,
     Connection,
+    LeaseOver,
+    NoTrialLeft,
+    NoTrialNow,
     Parameter,
     default_url,
     json_of,
 )
 from frontends.home import default_home
 from frontends.study import Study
-from frontends.trial import LeaseOver, NoTrialLeft, NoTrialNow, Trial
 
 CONFLICT = 409
 READ_SECONDS = 180.0  # that a process on Ray may take to read code
@@ -35,7 +38,6 @@ __all__ = [
     "NoTrialLeft",
     "NoTrialNow",
     "Study",
-    "Trial",
     "default_home",
     "default_url",
 ]
@@ -56,7 +58,7 @@ class Client(Connection):
 
         If no answer comes, or the service cannot take it just now, it is sent again, and still runs once.
         """
-        kind, text = self._written(spec)
+        kind, text = self._text_of(spec)
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": uuid.uuid4().hex}
         for left in reversed(range(tries)):
             try:
@@ -67,14 +69,14 @@ class Client(Connection):
                 if not left or not (unread or error.is_temporary):
                     raise
                 if unread:
-                    self._read(self.request("GET", f"/api/code/{unread}"), "the package", READ_SECONDS)
+                    self._read(self.request("GET", f"/api/code/{unread}"), "the code", READ_SECONDS)
                 else:
                     time.sleep(TRY_AGAIN_SECONDS)
         return Study(self, answer["id"])
 
     def check(self, spec: Mapping[str, object] | str | Path) -> Answer:
         """What the service says of a study without running it: trials, cost and warnings, or what is wrong."""
-        kind, text = self._written(spec)
+        kind, text = self._text_of(spec)
         headers = {"Content-Type": f"application/{kind}"}
         return json_of(self.send("POST", "/api/studies/check", content=text.encode(), headers=headers))
 
@@ -118,12 +120,13 @@ class Client(Connection):
         figures: list[Answer] = self.request("GET", "/api/figures")["figures"]
         return figures
 
-    def send_code(self, path: str | Path, seconds: float = READ_SECONDS) -> Answer:
-        """A Python file or a folder of your own: what is in it, once the service has had it read.
+    def send_code(self, path: str | Path, seconds: float = READ_SECONDS, requirements: Sequence[str] = ()) -> Answer:
+        """A Python file or a folder of your own, and packages that it needs: what is in it, once the service has had
+        it read.
 
         A study names it by its `hash`. What is wrong with it is told with its file and line.
         """
-        sent = own_code.packed(Path(path))
+        sent = with_packages(own_code.packed(Path(path)), requirements)
         headers = {"Content-Type": sent.kind}
         answer = json_of(self.send("POST", "/api/code", {"entry": sent.entry}, sent.content, headers))
         return self._read(answer, str(path), seconds)
@@ -150,7 +153,7 @@ class Client(Connection):
         """Code that no study runs; ClientError with those that do."""
         self.send("DELETE", f"/api/code/{quote(code_hash, safe='')}")
 
-    def _written(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
+    def _text_of(self, spec: Mapping[str, object] | str | Path) -> tuple[str, str]:
         """In which language a study is written, and its text; code that it names by a path is sent."""
         folder = Path()
         if isinstance(spec, Path):
@@ -161,10 +164,13 @@ class Client(Connection):
             spec = read
         if isinstance(spec, str):
             path = own_code.named_in(spec)
-            return "yaml", spec if path is None else own_code.with_hash(spec, self.send_code(folder / path)["hash"])
-        code = spec.get("code")
-        if isinstance(code, str | Path) and not own_code.is_known(str(code)):
-            spec = {**spec, "code": self.send_code(folder / code)["hash"]}
+            if path is None:
+                return "yaml", spec
+            code = self.send_code(folder / path, requirements=packages_of(spec))
+            return "yaml", own_code.with_hash(spec, code["hash"])
+        named = spec.get("code")
+        if isinstance(named, str | Path) and not own_code.is_known(str(named)):
+            spec = {**spec, "code": self.send_code(folder / named, requirements=packages_of(spec))["hash"]}
         return "json", json.dumps(spec)
 
 

@@ -53,6 +53,18 @@ class NoAnswer(ClientError):
         return f"{self.message}; start the service with 'paretoscope up', or name another with Client(url=…)"
 
 
+class NoTrialNow(ClientError):
+    """None is free, but may be later: others hold the rest, their search waits for results, or the study is paused."""
+
+
+class NoTrialLeft(ClientError):
+    """None will be free any more: all are trained, or the study has ended."""
+
+
+class LeaseOver(ClientError):
+    """The holder was silent for longer than its lease: the trial has gone to others."""
+
+
 class Patience:
     """Bears two minutes without a useful answer, as a service may be starting again; a refusal is final at once.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
+import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
 
 TOKEN = "token"
 NOTE = "service.json"
+NEEDED_BYTES = 1_000_000  # without so much neither Ray nor the service can write what they need at their start
 
 
 class HomeError(Exception):
@@ -33,6 +36,15 @@ def claim(home: Path) -> None:
             home.chmod(0o700)
     except OSError as error:
         raise HomeError(f"{home} cannot be used as a home: {error.strerror}; choose another --home") from error
+
+
+def has_no_room(home: Path, error: Exception | None = None) -> bool:
+    """Whether what failed there may have failed because its disk is full, and may go well when there is room again."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    with suppress(OSError):
+        return shutil.disk_usage(home).free < NEEDED_BYTES
+    return False
 
 
 def write_token(home: Path, token: str) -> Path:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Parameter, Patience, json_of
-from frontends.trial import ENDED, Trial, asked
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from frontends.trial import Trial
     from workers.trained import Network
 
 
@@ -28,6 +28,13 @@ def whole_events(lines: Iterator[str]) -> Iterator[Answer]:
         elif not line and data:
             yield json.loads(data)
             data = ""
+
+
+def has_ended(study: Answer) -> bool:
+    """By its state; whoever only submits does not wait until the contract and pydantic are imported."""
+    from service.contract.wire.events import StudyState
+
+    return StudyState(study["state"]).is_ended()
 
 
 class Study:
@@ -60,7 +67,7 @@ class Study:
             else:
                 patience.answered()
                 yield state
-                if state["state"] in ENDED:
+                if has_ended(state):
                     return
             if timeout is not None and time.monotonic() - begun > timeout:
                 raise TimeoutError(f"study {self.id} has not ended after {timeout} s")
@@ -84,7 +91,7 @@ class Study:
                         after = event["seq"]
                         yield event
                 state = self.read()
-                if state["state"] in ENDED and state["last_seq"] <= after:
+                if has_ended(state) and state["last_seq"] <= after:
                     return
             except ClientError as error:
                 patience.bear(error)
@@ -100,8 +107,8 @@ class Study:
 
     def pick(self, by: str = "knee", **params: Parameter) -> Answer:
         """One point, with its settings, metrics and a study of it alone in `yaml`: at the `knee` of the front, by
-        `weights="i_xz_bits:1,i_zy_bits:2"`, by a `constraint` (`at_least="accuracy:0.95"`, `at_most`, `then`), or at
-        the largest `gap`; `arm` asks one arm alone."""
+        `weights="metric:1,metric:2"` of objectives, by a `constraint` (`at_least="metric:0.95"`, `at_most`, `then`), or
+        at the largest `gap`; `arm` asks one arm alone."""
         return self._get("/pick", by=by, **params)
 
     def trials(self, limit: int | None = None, **params: Parameter) -> list[Answer]:
@@ -118,9 +125,9 @@ class Study:
         Others get it when nothing was reported for `lease_seconds`. NoTrialNow when none is free, after asking again
         for `wait` seconds; NoTrialLeft when none will be.
         """
-        wish = {"arm": arm, "lease_seconds": lease_seconds}
-        given = {key: value for key, value in wish.items() if value is not None}
-        return asked(self._client, self._path, given, wait)
+        from frontends.trial import asked
+
+        return asked(self._client, self._path, arm, lease_seconds, wait)
 
     def checkpoint(self, trial_id: str) -> bytes:
         """A trial's trained weights: `safetensors.torch.load(study.checkpoint(trial_id))`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import socket
 import time
@@ -11,36 +9,48 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from frontends.connection import TRY_AGAIN_SECONDS, Answer, ClientError, Connection, Patience, json_of
+from frontends.connection import (
+    TRY_AGAIN_SECONDS,
+    ClientError,
+    Connection,
+    LeaseOver,
+    NoTrialLeft,
+    NoTrialNow,
+    Patience,
+    json_of,
+)
+from service.contract.metrics import EPOCH, SECONDS
+from service.contract.wire.answers.read_by_drivers import KnownHandedTrial
+from service.contract.wire.asking import FREE, NEVER, Ask
+from service.contract.wire.errors import Conflict
+from service.contract.wire.events import (
+    STATE_HEADER,
+    Metrics,
+    Report,
+    StudyState,
+    TrialAlive,
+    TrialFailed,
+    TrialFinished,
+    TrialReturned,
+    cleaned,
+    sendable,
+    sent_batch,
+)
 
 JSON = {"Content-Type": "application/json"}
-STATE = "Paretoscope-State"  # as in the contract: the study's state in the answer to a report
-CONFLICT = 409
-ENDED = ("finished", "failed", "cancelled")
-LONGEST_REASON = 4000
+Told = Report | TrialAlive | TrialFinished | TrialFailed | TrialReturned
 
 
-class NoTrialNow(ClientError):
-    """None is free, but may be later: others hold the rest, their search waits for results, or the study is paused."""
-
-
-class NoTrialLeft(ClientError):
-    """None will be free any more: all are trained, or the study has ended."""
-
-
-class LeaseOver(ClientError):
-    """The holder was silent for longer than its lease: the trial has gone to others."""
-
-
-def asked(connection: Connection, path: str, wish: Answer, wait: float) -> Trial:
+def asked(connection: Connection, path: str, arm: str | None, lease_seconds: float | None, wait: float) -> Trial:
     """Asks again for so many seconds while no trial is free."""
     end, patience = time.monotonic() + wait, Patience()
-    content = json.dumps({"holder": f"{socket.gethostname()}:{os.getpid()}", **wish}).encode()
+    wish = {"arm": arm, "lease_seconds": lease_seconds, "holder": f"{socket.gethostname()}:{os.getpid()}"}
+    said = Ask.model_construct(**{key: value for key, value in wish.items() if value is not None})  # the service checks
+    content = said.model_dump_json(exclude_none=True, warnings=False).encode()
     while True:
         try:
-            return Trial(
-                connection, path, json_of(connection.send("POST", f"{path}/ask", content=content, headers=JSON))
-            )
+            answer = connection.send("POST", f"{path}/ask", content=content, headers=JSON)
+            return Trial(connection, path, KnownHandedTrial.model_validate(json_of(answer)))
         except ClientError as error:
             refused = _none_free(error)
             if refused is None:
@@ -52,10 +62,10 @@ def asked(connection: Connection, path: str, wish: Answer, wait: float) -> Trial
 
 def _none_free(error: ClientError) -> ClientError | None:
     """As its own kind, if that is what the service said."""
-    free = {detail["message"] for detail in error.details if detail["path"] == "free"}
-    if error.status != CONFLICT or not free:
+    free = {detail["message"] for detail in error.details if detail["path"] == FREE}
+    if error.status != Conflict.status or not free:
         return None
-    kind = NoTrialLeft if "never" in free else NoTrialNow
+    kind = NoTrialLeft if NEVER in free else NoTrialNow
     return kind(error.message, error.status, error.details)
 
 
@@ -66,16 +76,13 @@ class Trial:
     """
 
     def __init__(
-        self, connection: Connection, path: str, handed: Answer, clock: Callable[[], float] = time.monotonic
+        self, connection: Connection, path: str, handed: KnownHandedTrial, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._connection, self._path, self._clock = connection, path, clock
-        self.id: str = handed["trial"]
-        self.arm: str = handed["arm"]
-        self.seed: int = handed["seed"]
-        self.config: dict[str, Any] = handed["config"]
-        self.parameters: dict[str, Any] = handed["parameters"]
-        self.lease_seconds: float = handed["lease_seconds"]
-        self._lease, self._begun = handed["lease"], clock()
+        self.id, self.arm, self.seed = handed.trial, handed.arm, handed.seed
+        self.config, self.parameters = handed.config, handed.parameters
+        self.lease_seconds = handed.lease_seconds
+        self._lease, self._begun = handed.lease, clock()
         self._told = self._epoch = 0
         self._stop = self._heeded = self._over = False
 
@@ -88,27 +95,28 @@ class Trial:
     def report(self, *, epoch: int | None = None, **metrics: Any) -> None:
         """Tell metrics that the script declares, once or after every epoch; this renews the lease."""
         self._epoch = self._epoch + 1 if epoch is None else epoch
-        measured = {name: _number(name, value) for name, value in metrics.items()}
-        self._tell("report", metrics={"epoch": self._epoch, "seconds": self._clock() - self._begun, **measured})
+        told: Metrics = {EPOCH: self._epoch, SECONDS: self._clock() - self._begun}
+        told |= {name: _number(name, value) for name, value in metrics.items()}
+        self._tell(Report, metrics=cleaned(told))
 
     def alive(self) -> None:
         """Renew the lease where there is nothing to report yet."""
-        self._tell("trial_alive")
+        self._tell(TrialAlive)
 
     def finish(self) -> None:
         """It was trained to its end. Where nothing was reported it has failed, and this says so."""
         if not self._epoch:
             self.fail("it ended without a report: it has to call trial.report")
             raise ClientError(f"trial {self.id} ended without a report: call trial.report before it is finished")
-        self._tell("trial_finished", last=True)
+        self._tell(TrialFinished, last=True)
 
     def fail(self, reason: str) -> None:
         """It could not be trained to its end."""
-        self._tell("trial_failed", last=True, reason=reason[:LONGEST_REASON])
+        self._tell(TrialFailed, last=True, reason=sendable(reason))
 
     def give_back(self) -> None:
         """Somebody else may train it, from the beginning."""
-        self._tell("trial_returned", last=True)
+        self._tell(TrialReturned, last=True)
 
     def __enter__(self) -> Trial:
         return self
@@ -125,17 +133,17 @@ class Trial:
             else:  # it was told to stop, by the study or by whoever pressed Ctrl-C
                 self.give_back()
 
-    def _tell(self, kind: str, last: bool = False, **more: Any) -> None:
+    def _tell(self, kind: type[Told], last: bool = False, **more: Any) -> None:
         """Sent again until there is an answer: its uid makes that safe. What a study that has ended refuses is lost."""
         if self._over:
             return
         self._told += 1
-        event = {"uid": f"{self._lease}:{self._told}", "kind": kind, "trial": self.id, "lease": self._lease, **more}
-        content, patience = json.dumps({"events": [event]}).encode(), Patience()
+        event = kind(uid=f"{self._lease}:{self._told}", trial=self.id, lease=self._lease, **more)
+        content, patience = sent_batch([event]), Patience()
         while True:
             try:
                 response = self._connection.send("POST", f"{self._path}/reports", content=content, headers=JSON)
-                self._stop, self._over = response.headers.get(STATE) != "running", last
+                self._stop, self._over = response.headers.get(STATE_HEADER) != StudyState.RUNNING, last
                 return
             except ClientError as error:
                 self._refused(error)
@@ -146,17 +154,16 @@ class Trial:
 
     def _refused(self, error: ClientError) -> None:
         """The study has ended, which is no error of whoever trains; or the lease is over, which is."""
-        if error.status != CONFLICT:
+        if error.status != Conflict.status:
             return
         self._stop = self._over = True
-        if not any(detail["path"] == "state" and detail["message"] in ENDED for detail in error.details):
+        ended = {state for state in StudyState if state.is_ended()}
+        if not any(detail["path"] == "state" and detail["message"] in ended for detail in error.details):
             raise LeaseOver(error.message, error.status, error.details) from None
 
 
-def _number(name: str, value: Any) -> float | None:
-    """As JSON has it; what is not finite travels as null."""
+def _number(name: str, value: Any) -> float:
     try:
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"metric {name!r} must be a number, got {type(value).__name__}") from None
-    return number if math.isfinite(number) else None

@@ -84,9 +84,9 @@ def fresh_app() -> FastAPI:
 
 def _check_store(settings: Settings) -> None:
     """Ends the process when there can be no store: looked at before anything starts, as uvicorn would print a
-    traceback. The code says whether it is a database that may answer later."""
+    traceback. The code says whether it is a database that may answer later, or a disk that may have room again."""
     from service.contract.exits import STORE_AWAY
-    from service.contract.wire.errors import ParetoscopeError, Unavailable
+    from service.contract.wire.errors import NoSpace, ParetoscopeError, Unavailable
     from service.store.sql import SqlStore
 
     try:
@@ -94,7 +94,8 @@ def _check_store(settings: Settings) -> None:
     except ParetoscopeError as error:
         where = "the database" if settings.database_url else f"the home {settings.home}"
         log.error("%s cannot be used: %s", where, error.message)
-        sys.exit(STORE_AWAY if settings.database_url and isinstance(error, Unavailable) else 1)
+        away = isinstance(error, NoSpace) or (settings.database_url and isinstance(error, Unavailable))
+        sys.exit(STORE_AWAY if away else 1)
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from service.contract.wire.errors import (
     Unauthorized,
     Unavailable,
 )
+from service.launching.beside import wait_for_ray
 from service.launching.ray_jobs import RayJobs
 from service.routes import (
     artifacts,
@@ -33,10 +34,10 @@ from service.routes import (
     exports,
     figures,
     health,
-    metrics,
     notes,
     pages,
     picking,
+    prometheus,
     session,
     studies,
     tokens,
@@ -54,7 +55,7 @@ from service.web.openapi import Service, refuses, route_name
 
 WARM_STUDIES = 4
 LISTED_FIRST = 50  # what a page shows before anyone asks for more
-LISTED_SECONDS = 2.0  # that a start may take longer for it: only the first one after an upgrade or a restore needs any
+LISTED_SECONDS = 5.0  # that a start may take longer for it: only the first one after an upgrade or a restore needs any
 
 
 def _warm(parts: Parts, listed: threading.Event, stopping: threading.Event) -> None:
@@ -66,6 +67,7 @@ def _warm(parts: Parts, listed: threading.Event, stopping: threading.Event) -> N
                     parts.summaries.of([row.id])
         finally:
             listed.set()
+        wait_for_ray(parts.settings, stopping)
         parts.views.warm(WARM_STUDIES, stopping)
         parts.summaries.make_all(stopping)
 
@@ -111,6 +113,7 @@ def create_app(settings: Settings) -> FastAPI:
         trials,
         curves,
         picking,
+        prometheus,
         notes,
         artifacts,
         cohorts,
@@ -124,7 +127,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
-    app.include_router(metrics.router, dependencies=[Depends(authorize)], responses=refusals)
+    app.include_router(prometheus.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)
     app.include_router(pages.router)
     return app

@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     ray_token_path: Path | None = Field(
         None, description="file with Ray's authentication token; takes precedence over ray_token"
     )
+    ray_ready_path: Path | None = Field(
+        None, description="file that is there once a Ray that starts beside the service takes jobs; as `up` says"
+    )
     studies_at_once: int = Field(2, ge=1, description="studies that run together; the others wait in the queue")
     driver_attempts: int = Field(
         3, ge=1, description="starts in a row that report nothing new before a study whose driver dies is failed"

@@ -9,7 +9,7 @@ import hypothesis
 import pytest
 
 from tests.postgres import Server, postgresql
-from tests.processes import Running, service_alone, short_home, up
+from tests.processes import OF_A_DATABASE, Running, service_alone, short_home, up
 
 # How long an example takes says how busy the machine is, nothing about the code.
 hypothesis.settings.register_profile("patient", deadline=None)
@@ -26,7 +26,8 @@ def service() -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Running]:
     """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch."""
-    with short_home() as home, up(home, PARETOSCOPE_SAVE_SECONDS="0.5") as running:
+    settings = {"PARETOSCOPE_SAVE_SECONDS": "0.5", "PGPASSWORD": OF_A_DATABASE}
+    with short_home() as home, up(home, **settings) as running:
         yield running
 
 

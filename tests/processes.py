@@ -26,6 +26,7 @@ START_SECONDS = 180.0  # two quiet ones; a machine that does much else takes its
 PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
 
 # Tests submit, and guess, faster than people do.
+OF_A_DATABASE = "a-password-of-postgresql"  # in the environment of the `up` that tests share
 UNHURRIED = {"PARETOSCOPE_SUBMISSIONS_PER_MINUTE": "1000000", "PARETOSCOPE_WRONG_TOKENS_PER_MINUTE": "1000000"}
 
 

@@ -205,7 +205,7 @@ def test_a_cycle_is_seen_between_modules_and_between_folders() -> None:
     ]
     assert cycles(around) == ["workers.data: files → preparing → sets → files"]
     assert cycles(around[:2]) == []
-    both = [*around, Import("workers.models.a", "workers.data.rows"), Import("workers.data.rows", "workers.models.b")]
+    both = [*around, Import("workers.models.a", "workers.data.pool"), Import("workers.data.pool", "workers.models.b")]
     assert cycles(both) == ["workers.data: files → preparing → sets → files", "workers: data → models → data"]
 
 

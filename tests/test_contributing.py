@@ -174,8 +174,8 @@ def test_every_target_that_is_named_exists_and_one_test_can_be_run() -> None:
     named = set(re.findall(r"\bmake ([a-z]+)", TEXT))
     assert {"test", "quick", "check", "serve", "goldens", "bench"} <= named
     assert not [name for name in named if f"\n{name}:" not in makefile]
-    for path in re.findall(r"^\.venv/bin/pytest (\S+)", TEXT, re.MULTILINE):
-        assert (ROOT / path).exists()
+    paths = re.findall(r"^\.venv/bin/pytest (\S+)", TEXT, re.MULTILINE)
+    assert len(paths) == 2 and all((ROOT / path).exists() for path in paths)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typer.main import get_command
 from frontends.cli.commands import app
 from service.app import create_app
 from service.contract.catalog import catalog
-from service.contract.limits import STUDIES_OVERLAID
+from service.contract.ceilings import STUDIES_OVERLAID
 from service.contract.methods.papers import PAPERS
 from service.contract.methods.problems import MADE_TASKS, Bottleneck
 from service.contract.methods.searches import OptunaSearch
@@ -75,6 +75,12 @@ def test_studies_are_valid_and_python_names_what_exists(page: Path) -> None:
             if isinstance(node, ast.ImportFrom):
                 module = importlib.import_module(str(node.module))
                 assert all(hasattr(module, alias.name) for alias in node.names), ast.unparse(node)
+
+
+def test_there_are_links_studies_and_python_on_some_page() -> None:
+    texts = [page.read_text() for page in PAGES]
+    assert sum(len(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)) for text in texts) > 20
+    assert all(sum(len(blocks(text, language)) for text in texts) > 2 for language in ("yaml", "python"))
 
 
 # docs/api.md

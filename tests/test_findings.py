@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import get_args
@@ -11,6 +12,7 @@ from typing import get_args
 import pytest
 
 from findings import speed
+from findings.commit import CHANGED
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
@@ -129,6 +131,34 @@ def test_a_kept_study_is_what_its_file_asks_for(name: str) -> None:
     assert differences(name, load(name)) == []
 
 
+def named_commits() -> dict[str, list[str]]:
+    """By finding: `e0785b1 to 1a64575+` names two."""
+    said = {name: load(name).commit for name in names()}
+    said |= {f"{speed.NAME}/{key}": row.commit for key, row in speed.load_speed().rows.items()}
+    return {name: [each.rstrip(CHANGED) for each in words.split(" to ")] for name, words in said.items() if words}
+
+
+def git(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_commit_that_measured_is_one_of_this_history() -> None:
+    """One that was left behind, by a rebase or a deleted branch, could be looked up by nobody."""
+    try:
+        shallow = git("rev-parse", "--is-shallow-repository").stdout.strip()
+    except OSError:
+        pytest.skip("there is no git here")
+    if shallow != "false":
+        pytest.skip("there is no git history here, or only its end")
+    named = named_commits()
+    lost = {
+        name
+        for name, own in named.items()
+        if any(git("merge-base", "--is-ancestor", c, "HEAD").returncode for c in own)
+    }
+    assert named and not lost
+
+
 def test_every_study_for_a_finding_is_valid_and_was_run() -> None:
     written = {path.stem for path in FOLDER.glob("*.yaml")}
     assert all(asked(name).study for name in written)
@@ -150,13 +180,17 @@ def runs_on_the_concave_front(weighting: str) -> bool:
     return True
 
 
-def test_every_weighting_that_runs_on_the_concave_front_was_tried_there() -> None:
-    """Where this fails there is a new weighting: give it an arm, run the study again, read what is said about it."""
+def test_every_weighting_that_runs_on_the_concave_front_was_tried_there_or_is_said_not_to_be() -> None:
+    """Where this fails there is a new weighting: give it an arm, or let the page say that it was not tried."""
     names = {kind.model_fields["name"].default for kind in get_args(get_args(Weighting)[0])}
     constant = {"uniform", "arml"}  # of two terms these are the constant weights of β = 1
-    studies = [asked(name).study for name in ("concave-front", "concave-front-others")]
-    tried = {arm.weighting.name for study in studies for arm in study.arms}
-    assert {name for name in names if runs_on_the_concave_front(name)} - constant == tried
+    tried = {arm.weighting.name for arm in asked("concave-front").study.arms}
+    page = (ROOT / "docs" / "known-fronts.md").read_text()
+    (untried,) = re.findall(r"Not tried there: (.*?)\.", page)
+    listed = re.split(r", | and ", untried.replace("the geometric mean", "geometric-mean").replace(" weights", ""))
+    runs = {name for name in names if runs_on_the_concave_front(name)}
+    assert runs - constant == tried | {name.lower() for name in listed}
+    assert f"Constant weights and `{len(tried) - 1}` weightings" in page
 
 
 def test_every_timing_names_its_day_and_what_was_measured_on_what() -> None:

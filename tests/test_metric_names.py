@@ -20,15 +20,13 @@ TABLE = ROOT / "service" / "contract" / "metrics"
 # The words that names are made of, one of which is enough to recognise a name by; not those of what a family is about.
 OWN = [name for name, row in SINGLE.items() if row.family is None]
 WORDS = {word for name in (*OWN, *(PLACE.sub("", f.name) for f in FAMILIES)) for word in name.split("_") if word[1:]}
+_CODES, _WORDS = ("|".join(re.escape(name) for name in SINGLE if ("_" in name) is code) for code in (True, False))
+IN_TEXT = re.compile(rf"(?<![\w.-])(?:(?:{_CODES})(?![\w-])|(?:{_WORDS})(?=:(?:\d|$)))")
 LEAST = 3  # letters of a word that are enough, at its beginning or its end
 # Words of a study or of a sentence that are spelled like a metric's name, or a part of it. These lists may only shrink.
 ALSO_A_WORD = {
     "service/contract/catalog.py": {"seconds"},  # limits.seconds of a study
     "service/exports/methods.py": {"epoch"},  # "1 epoch", "2 epochs"
-    "frontends/trial.py": {
-        "epoch",
-        "seconds",
-    },  # the client, which does without the contract
     "frontends/dashboard/kit/metrics.js": {"accuracy", "epoch"},  # kinds of metrics
 }
 A_KEY = {"service/contract/study/rules.py": ["'balance' in arm.training"]}
@@ -130,10 +128,15 @@ def is_place(slice: ast.expr) -> bool:
     return isinstance(slice, ast.Slice) or (isinstance(slice, ast.Constant) and isinstance(slice.value, int))
 
 
+def within(text: str) -> set[str]:
+    """Metrics that a text names: it is one, or has one in it that is no word of English, or one with a number."""
+    return {text} & SINGLE.keys() | set(IN_TEXT.findall(text))
+
+
 def spelled(source: str) -> set[str]:
-    """Metrics that a module names by themselves, wherever."""
+    """Metrics that a module names, by themselves or in a sentence of its help, messages and docstrings."""
     texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
-    return {text for text in texts if isinstance(text, str) and text in SINGLE}
+    return {name for text in texts if isinstance(text, str) for name in within(text)}
 
 
 @pytest.mark.parametrize(
@@ -199,10 +202,31 @@ def test_what_is_no_decision_by_spelling_is_let_be(line: str) -> None:
         "match name:\n    case 'accuracy':\n        pass",
         'class Known(StrEnum):\n    ACCURACY = "accuracy"',
         'find("accuracy")',
+        'help="as accuracy:0.95"',
+        'say(f"as accuracy:{least}")',
     ],
 )
 def test_a_whole_name_is_seen_wherever_it_is_spelled(line: str) -> None:
     assert spelled(line) == {"accuracy"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'raise ValueError("by metric(accuracy; i_xz_bits)")',
+        'help=f"as {name} or i_xz_bits:8"',
+        'def f():\n    """So i_xz_bits is null."""',
+    ],
+)
+def test_a_name_is_seen_in_a_sentence_too(line: str) -> None:
+    assert spelled(line) == {"i_xz_bits"}
+
+
+@pytest.mark.parametrize(
+    "line", ['"the accuracy of each epoch"', '"accuracy-by-method"', '"my_i_xz_bits_too"', "i_xz_bits = 1"]
+)
+def test_a_word_of_english_is_no_name(line: str) -> None:
+    assert spelled(line) == set()
 
 
 # Scripts of the page
@@ -238,7 +262,7 @@ def decisions_of_script(script: str) -> list[str]:
 def quoted(script: str) -> set[str]:
     """Metrics that a script names: any text in quotes that equals a name, or a metric taken by its name."""
     texts = {text[1:-1] for text in re.findall(QUOTED, script)} | set(re.findall(r"metrics\??\.(\w+)\b", script))
-    return texts & SINGLE.keys()
+    return {name for text in texts for name in within(text)}
 
 
 @pytest.mark.parametrize(
@@ -289,7 +313,7 @@ def test_no_module_decides_by_the_spelling_of_a_metrics_name() -> None:
 
 
 def test_no_module_outside_the_table_spells_a_metrics_name() -> None:
-    """So renaming one touches the table only."""
+    """So renaming one touches the table only; studies, presets and pages, which name metrics too, are no modules."""
     names = {str(path.relative_to(ROOT)): spelled(path.read_text()) for path in sources()}
     names |= {str(path.relative_to(ROOT)): quoted(code_of(path.read_text())) for path in scripts()}
     assert {path: found for path, found in names.items() if found} == ALSO_A_WORD

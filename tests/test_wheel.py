@@ -160,6 +160,39 @@ def test_everything_is_imported_from_the_wheel(installed: Path) -> None:
     assert not [place for place in places if Path(place).resolve().is_relative_to(ROOT) and ".venv" not in place]
 
 
+TYPED = """
+from paretoscope import Client, ClientError, LeaseOver, Problem, Study
+
+reveal_type(Client.submit)
+reveal_type(Study.wait)
+reveal_type(Study.ask)
+reveal_type(ClientError("refused").status)
+Client().submit(3)
+"""
+NOT_FOLLOWED = ("httpx", "pydantic", "pydantic_core", "yaml", "torch", "workers", "plotly", "pandas")  # for speed alone
+
+
+def test_what_people_import_is_typed_where_it_is_installed(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TYPED)
+    skipped = ",".join(f"mypy-{name},mypy-{name}.*" for name in NOT_FOLLOWED)
+    (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = True\n[{skipped}]\nfollow_imports = skip\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--no-error-summary", "mine.py"]
+    command += ["--python-executable", str(installed / "bin" / "python")]
+    command += ["--cache-dir", str(ROOT / ".mypy_cache" / "installed")]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False).stdout
+    revealed = re.findall(r'Revealed type is "(.*)"', said)
+    assert len(revealed) == 4, said
+    submit, wait, ask, status = revealed
+    assert re.fullmatch(
+        r"def \(self: frontends\.client\.Client, spec: .*Mapping.*\) -> frontends\.study\.Study", submit
+    )
+    assert wait.endswith("-> frontends.study.Study") and ask.endswith("-> frontends.trial.Trial")
+    assert status in ("int", "builtins.int")
+    assert [line for line in said.splitlines() if "error" in line] == [
+        line for line in said.splitlines() if 'Argument 1 to "submit" of "Client" has incompatible type "int"' in line
+    ]
+
+
 def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
     """Ray, its workers and the service as well: all of them start with the environment's own interpreter."""
     printed = run(installed, "paretoscope", "demo", "--exit", "--json", seconds=DEMO_SECONDS)
@@ -172,16 +205,32 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
 def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: Path) -> None:
     """In an empty folder, with the wheel: a front and a verdict of a problem that nobody here trained."""
     (tutorial,) = re.findall(r"## Your own problem.*?```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    lines = tutorial.strip().splitlines()
-    assert [line.split()[:2] for line in lines] == [["paretoscope", "new"], ["paretoscope", "run"]]
-    script = " && ".join(f"{installed}/bin/{line}" for line in lines) + " --json"
+    first, *lines = [line.partition("#")[0].strip() for line in tutorial.strip().splitlines()]
+    assert (first, [line.split()[1] for line in lines]) == ("paretoscope up", ["new", "submit"])
     with short_home() as elsewhere:
         variables = environment(PARETOSCOPE_HOME=str(elsewhere / "home"))
-        answer = subprocess.run(
-            ["sh", "-c", script], cwd=elsewhere, env=variables, capture_output=True, text=True, timeout=270, check=False
-        )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    ended = json.loads(answer.stdout.splitlines()[-1])
+        folder, printed = elsewhere / "empty", elsewhere / "up.log"
+        folder.mkdir()
+        with printed.open("wb") as log:
+            command = ["sh", "-c", f"exec {installed}/bin/{first}"]
+            up = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            until(lambda: up.poll() is not None or "is ready" in printed.read_text(), "the service is ready", 120)
+            script = " && ".join(f"{installed}/bin/{line}" for line in lines)
+            said = subprocess.run(
+                ["sh", "-c", f"{script} --json"],
+                cwd=folder,
+                env=variables,
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
+        finally:
+            up.terminate()
+            up.wait(timeout=60)
+    assert said.returncode == 0, said.stdout + said.stderr
+    ended = json.loads(said.stdout.splitlines()[-1])
     assert ended["study"]["counts"]["finished"] == ended["study"]["counts"]["planned"] == 21
     assert {arm["name"] for arm in ended["comparison"]["arms"]} == {"by hand", "UPGrad", "MGDA"}
     assert "by hand" in ended["comparison"]["verdict"]

@@ -1,77 +1,91 @@
-"""`python -m workers.check_study STUDY.json FOLDER ENTRY`: tries a study with code of its own on this machine, without
-Ray or a service.
+"""`python -m workers.check_study STUDY.json ANSWERS SECONDS [FOLDER ENTRY]`: tries a study on this machine, without Ray
+or a service.
 
-Every arm gets its data, its models and one batch, stacked and alone; what would happen is printed as JSON, a line an
-arm. Exit codes: 0 all arms would train, 2 something is wrong, which is said.
+Every arm takes one real step, its members together and the first alone; a script runs until its first report. What
+would happen is appended to the file ANSWERS, not printed: the code that is tried may print what it likes. Exit codes: 0
+all arms would train, 2 something is wrong, which is said.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import sys
-import time
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
 from service.contract.methods.own_description import Code
-from service.contract.study.axes import Choice
-from service.contract.study.expansion import PlannedTrial, Slot, count_trials, expand, resolve, searched
+from service.contract.study.expansion import count_trials
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Arm, Study
-from service.contract.wire.errors import ParetoscopeError
+from service.contract.wire.errors import InvalidInput, ParetoscopeError
+from workers.first_step import Answer, trials_of, tried_arm, tried_script
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
-from workers.planning.cohorts import plan, runs_alone
+from workers.own_code.packages import provide
+from workers.planning.cohorts import runs_alone
+from workers.time_limit import TookTooLong, within
 
-MEMBERS = 4  # of an arm, at most, that are tried together
 NO_HASH = "0" * 64  # nothing is stored
+GRACE = 15  # seconds after which what cannot be interrupted is ended with the process
 
 
-def tried(body: dict[str, object], folder: Path, entry: str) -> list[dict[str, object]]:
-    """What each arm would do. A ParetoscopeError where something is wrong."""
-    code = Code(hash=NO_HASH, entry=entry, problems=describe(folder, entry))
-    study = check_study({**body, "code": code.model_dump()})
-    loaded = LoadedCode(folder, entry)
+def tried(
+    body: dict[str, object], seconds: int, tell: Callable[[Answer], None], folder: Path | None = None, entry: str = ""
+) -> None:
+    """Tells of each arm that it is tried, then what it would do. A ParetoscopeError where something is wrong."""
+    code = None
+    if folder is not None:
+        provide(folder)  # which may take its time
+        with _limited("importing the code", seconds):
+            described = Code(hash=NO_HASH, entry=entry, problems=describe(folder, entry))
+            body, code = {**body, "code": described.model_dump()}, LoadedCode(folder, entry)
+    study = check_study(body)
     counts = count_trials(study)
-    return [{"arm": arm.name, "trials": counts[arm.name], **_tried(study, arm, loaded)} for arm in study.arms]
+    for arm in study.arms:
+        tell({"tries": arm.name})
+        tell({"arm": arm.name, "trials": counts[arm.name], **_tried(study, arm, code, seconds)})
 
 
-def _tried(study: Study, arm: Arm, code: LoadedCode) -> dict[str, object]:
-    members = list(islice(_trials(study, arm), MEMBERS))
-    if runs_alone(members[0]):
-        return {"words": "a script: it runs by itself, and was not run"}
-    together = plan(members, slots=1)[0]
-    begun = time.perf_counter()
-    cohort = code.cohort(together, study.data, torch.device("cpu"), study.evaluation.gradients)
-    measured = cohort.evaluate(study.evaluation, 1, last=True)
-    took = time.perf_counter() - begun
-    values = {name: column[0] for name, column in measured.items() if name in together[0].problem.metrics}
-    return {"words": str(cohort), "stacks": cohort.ratio is not None, "took": took, "first_metrics": values}
+def _tried(study: Study, arm: Arm, code: LoadedCode | None, seconds: int) -> Answer:
+    trials = trials_of(study, arm)
+    if arm.run == "elsewhere":
+        return {"words": "trained elsewhere, by who asks for its trials: not tried"}
+    if code is not None and runs_alone(trials[0]):
+        return tried_script(code, trials[0], seconds)
+    with _limited(f"arm {arm.name!r}", seconds):
+        return tried_arm(study, trials, code)
 
 
-def _trials(study: Study, arm: Arm) -> list[PlannedTrial]:
-    """Of a search with the first value of each of its ranges."""
-    trials = []
-    for trial in expand(study):
-        if trial.arm == arm.name:
-            trials.append(trial if isinstance(trial, PlannedTrial) else resolve(trial, _first(trial)))
-    return trials
-
-
-def _first(slot: Slot) -> dict[str, object]:
-    return {key: axis.choice[0] if isinstance(axis, Choice) else axis.ends()[0] for key, axis in searched(slot).items()}
+@contextmanager
+def _limited(what: str, seconds: int) -> Iterator[None]:
+    """A limit that also ends what Python cannot interrupt: with the process."""
+    faulthandler.dump_traceback_later(seconds + GRACE, exit=True)
+    try:
+        with within(seconds):
+            yield
+    except TookTooLong:
+        raise InvalidInput(f"{what} took longer than {seconds} s: give it more with --seconds") from None
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def main(arguments: list[str]) -> int:
-    body, folder, entry = json.loads(Path(arguments[0]).read_text()), Path(arguments[1]), arguments[2]
+    body, answers, seconds = json.loads(Path(arguments[0]).read_text()), Path(arguments[1]), int(arguments[2])
+    folder, entry = (Path(arguments[3]), arguments[4]) if arguments[3:] else (None, "")
     torch.set_num_threads(1)
+
+    def tell(answer: Answer) -> None:
+        with answers.open("a") as file:
+            file.write(json.dumps(answer) + "\n")
+
     try:
-        for line in tried(body, folder, entry):
-            print(json.dumps(line))  # noqa: T201 - read by the command line
+        tried(body, seconds, tell, folder, entry)
     except ParetoscopeError as error:
-        print(json.dumps({"error": error.message}))  # noqa: T201
+        tell({"error": error.message})
         return 2
     return 0
 

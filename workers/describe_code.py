@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from service.contract.methods.own_description import Described
 from service.contract.wire.errors import ParetoscopeError
@@ -29,16 +25,13 @@ from workers.own_code.trying import tried
 from workers.own_code.unpacking import unpacked
 from workers.sending.credentials import own_token
 from workers.sending.study_client import CodeClient
+from workers.time_limit import TookTooLong, within
 
 log = logging.getLogger("workers.describe_code")
 
 DONE, LOST = 0, 3
 IMPORT_SECONDS = 60  # that importing the code may take
 TRY_SECONDS = 60  # that a problem may take for its data, its model and a batch, to be tried
-
-
-class TookTooLong(BaseException):
-    """Not an Exception: the code that is run must not catch it."""
 
 
 def read(folder: Path, entry: str) -> CodeReading:
@@ -64,22 +57,6 @@ def _tried(code: LoadedCode, described: Described) -> Described:
             return tried(code, described)
     except TookTooLong:
         return described.model_copy(update={"stacking": f"not tried: its first batch took longer than {TRY_SECONDS} s"})
-
-
-@contextmanager
-def within(seconds: int) -> Iterator[None]:
-    """TookTooLong where it takes longer; in the main thread of a process."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong
-
-    previous = signal.signal(signal.SIGALRM, interrupt)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
 
 
 def main(arguments: list[str]) -> int:

@@ -55,17 +55,17 @@ def chosen_epochs(question: Question) -> Said:
     return _mean_epochs(_reached_by_choice(question, question.arm), question)
 
 
-def _mean_epochs(found: dict[int, float | None], question: Question) -> Said:
+def _mean_epochs(by_seed: dict[int, float | None], question: Question) -> Said:
     """Over all seeds or not at all: without those that never reach it, the mean would flatter."""
-    never = sum(value is None for value in found.values())
+    never = sum(value is None for value in by_seed.values())
     if never:
-        return Said(f"never in {never} of {len(found)} seeds")
-    return mean(over_seeds(_known(found)), question.seeds)
+        return Said(f"never in {never} of {len(by_seed)} seeds")
+    return mean(over_seeds(_known(by_seed)), question.seeds)
 
 
 def epochs_by_seed(question: Question) -> Said:
-    found = _reached(question, question.arm)
-    return Said(" ".join("never" if value is None else number_of(value) for value in found.values()))
+    by_seed = _reached(question, question.arm)
+    return Said(" ".join("never" if value is None else number_of(value) for value in by_seed.values()))
 
 
 def number_of(value: float) -> str:
@@ -86,8 +86,8 @@ def _times_fewer(one: dict[int, float | None], other: dict[int, float | None], q
     return times(_known(other), _known(one), question.seeds)
 
 
-def _known(found: dict[int, float | None]) -> BySeed:
-    return {seed: value for seed, value in found.items() if value is not None}
+def _known(by_seed: dict[int, float | None]) -> BySeed:
+    return {seed: value for seed, value in by_seed.items() if value is not None}
 
 
 def _series(question: Question, trial: TrialView, wanted: Callable[[float], bool]) -> float | None:
@@ -97,16 +97,16 @@ def _series(question: Question, trial: TrialView, wanted: Callable[[float], bool
 
 
 def over_epochs(question: Question) -> Said:
-    found = _of_seeds(question, lambda trial: _series(question, trial, lambda _: True), *question.given.arms)
-    return mean(over_seeds(_known(found)), question.seeds)
+    by_seed = _of_seeds(question, lambda trial: _series(question, trial, lambda _: True), *question.given.arms)
+    return mean(over_seeds(_known(by_seed)), question.seeds)
 
 
 def at_epoch(question: Question) -> Said:
     (epoch,) = question.given.numbers
-    found = _of_seeds(question, lambda trial: _series(question, trial, lambda e: e == epoch), *question.given.arms)
-    if not _known(found):
+    by_seed = _of_seeds(question, lambda trial: _series(question, trial, lambda e: e == epoch), *question.given.arms)
+    if not _known(by_seed):
         raise ValueError(f"no report of epoch {setting(epoch)} has {question.metric}")
-    return mean(over_seeds(_known(found)), question.seeds)
+    return mean(over_seeds(_known(by_seed)), question.seeds)
 
 
 def _to(question: Question) -> str:

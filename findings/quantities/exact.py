@@ -19,14 +19,14 @@ def gaps(question: Question) -> dict[int, list[float]]:
     data, axes = question.view.study.data, objectives(question.view)
     if not isinstance(data, Gaussian) or [axis.metric for axis in axes] != [I_XZ, I_ZY]:
         raise ValueError(f"the exact curve is known for {I_XZ} and {I_ZY} of data gaussian, got data {data.name}")
-    found: dict[int, list[float]] = {}
+    by_seed: dict[int, list[float]] = {}
     for point in points_on(question.view, axes):
         if point.arm == question.arm:
             x, y = point.values
-            found.setdefault(point.seed, []).append(y - gaussian_at_rate(data.correlations, x))
-    if not found:
+            by_seed.setdefault(point.seed, []).append(y - gaussian_at_rate(data.correlations, x))
+    if not by_seed:
         raise ValueError(f"{question.arm} has no point")
-    return found
+    return by_seed
 
 
 def worst(question: Question) -> Said:

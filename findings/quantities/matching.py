@@ -17,13 +17,13 @@ Place = tuple[float, float]  # (what is matched, what is compared) of a trial
 def places(question: Question, arm: str) -> dict[int, list[Place]]:
     """Of every trial of the arm that has both, by seed, in the order of what is matched."""
     compared, matched = question.given.metrics
-    found: dict[int, list[Place]] = {}
+    by_seed: dict[int, list[Place]] = {}
     for trial_id in question.trials(arm):
         trial = question.view.trials[trial_id]
         at, value = trial.metrics.get(matched), trial.metrics.get(compared)
         if at is not None and value is not None:
-            found.setdefault(trial.planned.seed, []).append((at, value))
-    return {seed: sorted(own) for seed, own in found.items()}
+            by_seed.setdefault(trial.planned.seed, []).append((at, value))
+    return {seed: sorted(own) for seed, own in by_seed.items()}
 
 
 def between(places: list[Place], at: float) -> float | None:
@@ -36,21 +36,21 @@ def between(places: list[Place], at: float) -> float | None:
 
 def gaps(one: Mapping[int, list[Place]], other: Mapping[int, list[Place]]) -> dict[int, float]:
     """Of each seed: the one arm's value minus the other's at the same place, mean over the one's trials."""
-    found: dict[int, float] = {}
+    by_seed: dict[int, float] = {}
     for seed, own in one.items():
         beside = [(value, between(other.get(seed, []), at)) for at, value in own]
         known = [value - against for value, against in beside if against is not None]
         if known and len(known) == len(own):
-            found[seed] = sum(known) / len(known)
-    return found
+            by_seed[seed] = sum(known) / len(known)
+    return by_seed
 
 
 def gap_at_equal(question: Question) -> Said:
     one, other = (places(question, arm) for arm in question.given.arms)
-    found = gaps(one, other)
-    if not found:
+    by_seed = gaps(one, other)
+    if not by_seed:
         raise ValueError(f"in no seed does {question.given.arms[1]} enclose the values of {question.given.arms[0]}")
-    return signed(mean_interval(list(found.values())), question.seeds)
+    return signed(mean_interval(list(by_seed.values())), question.seeds)
 
 
 def _heading(question: Question) -> str:

@@ -9,8 +9,8 @@ from findings.quantities.quantity import Quantity
 from findings.wording import ENOUGH_SEEDS, ONE_TO_FOUR, Said
 from service.analysis.compared import ArmCompared, compared
 from service.analysis.truth import label_entropy
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.numbers import duration, number, plural, setting, whole
-from service.contract.wording.selection import selection_words
 from service.views.selectors import configurations, counts, training_seconds
 
 

@@ -33,7 +33,7 @@ from frontends.cli.terminal import (
 from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
 from service.contract.addresses import is_loopback
-from service.contract.wording.presets import DEMO_PRESET
+from service.contract.wording.demo_preset import DEMO_PRESET
 
 app = typer.Typer(
     help="Compare hand-picked loss weights with automatic weighting: studies, live fronts, honest intervals.",

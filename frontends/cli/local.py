@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import signal
 import socket
@@ -20,13 +21,16 @@ import httpx
 
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
-from frontends.home import NOTE, HomeError, claim, keep_token
+from frontends.home import NOTE, HomeError, claim, has_no_room, keep_token
 from service.contract.addresses import is_loopback
 from service.contract.exits import BAD_SETTINGS, STORE_AWAY
 from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 
+log = logging.getLogger("paretoscope.up")
+
 PREFERRED_PORT = 8000
+RAY_READY = "ray.ready"  # in the home, while Ray takes jobs
 WAITING = 128  # connections that nobody has answered yet
 CHOSEN = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_TOKEN_PATH", "PARETOSCOPE_RAY_TOKEN")  # never those of the shell
 READY_SECONDS = 60.0
@@ -112,9 +116,9 @@ class ServiceKeeper(threading.Thread):
         self.given_up: str | None = None
 
     def run(self) -> None:
-        """A database that goes away is waited for; one that was never there is not."""
+        """A database that goes away is waited for, and a disk that is full; one that was never there is not."""
         starts: list[float] = []
-        was_there = False
+        was_there = told = False
         while not self._ending.is_set():
             starts = [start for start in starts if time.monotonic() - start < RESTARTS_WITHIN_SECONDS]
             if len(starts) > RESTARTS:
@@ -124,6 +128,10 @@ class ServiceKeeper(threading.Thread):
             try:
                 process = self._start()
             except OSError as error:
+                if was_there and has_no_room(self._home, error):
+                    starts.pop()
+                    self._ending.wait(STORE_LOOK_SECONDS)
+                    continue
                 self.given_up = f"the service could not be started: {error}"
                 return
             while process.poll() is None and not self._ending.wait(0.1):
@@ -134,11 +142,14 @@ class ServiceKeeper(threading.Thread):
             elif process.poll() == BAD_SETTINGS:
                 self.given_up = f"the service cannot start as it is set: {self._tail(1)}"
                 return
-            elif process.poll() != STORE_AWAY:
-                was_there = True
-            elif was_there:
+            elif was_there and (process.poll() == STORE_AWAY or has_no_room(self._home)):
                 starts.pop()
+                if not told:
+                    log.error("the service cannot start, and is tried until it can: %s", self._tail(1))
+                told = True
                 self._ending.wait(STORE_LOOK_SECONDS)
+            elif process.poll() != STORE_AWAY:
+                was_there, told = True, False
 
     def _tail(self, count: int) -> str:
         lines = (self._home / "service.log").read_text(errors="replace").splitlines()[-count:]
@@ -228,10 +239,11 @@ class Local:
         try:
             wait_for_an_earlier_service(self.home)
             self._door = listen(self._host, self._port)
-            ray = LocalRay.start(self.home, self._cpus)
+            (self.home / RAY_READY).unlink(missing_ok=True)
+            ray = LocalRay.start(self.home, self._cpus, self._serve_beside)
+            (self.home / RAY_READY).touch(mode=0o600)
             self._ray_keeper = RayKeeper(ray, self.home, self._cpus)
             self._ray_keeper.start()
-            self._start_service(ray, self._door)
             self._wait_ready()
         except RayDidNotStart as error:
             self.__exit__(None, None, None)
@@ -248,6 +260,14 @@ class Local:
         """A page's address with the token, which becomes a cookie when it is opened."""
         address = page or f"{self.url}/"
         return f"{address}?{urlencode({'token': self.token})}" if self._guarded else address
+
+    def _serve_beside(self, ray: LocalRay) -> None:
+        """The service starts while Ray does, and submits nothing before the file says that Ray takes jobs. An attempt
+        of Ray that failed had other addresses: the service is started with those of the next."""
+        if self._keeper is not None:
+            self._keeper.end()
+        if self._door is not None:
+            self._start_service(ray, self._door)
 
     def _start_service(self, ray: LocalRay, door: socket.socket) -> None:
         port = int(door.getsockname()[1])
@@ -269,6 +289,7 @@ class Local:
             "PARETOSCOPE_LEAVE_SECONDS": os.environ.get("PARETOSCOPE_LEAVE_SECONDS") or str(LEAVE_SECONDS),
             "PARETOSCOPE_RAY_URL": ray.jobs_url,
             "PARETOSCOPE_RAY_TOKEN_PATH": str(ray.token_path),
+            "PARETOSCOPE_RAY_READY_PATH": str(self.home / RAY_READY),
             **({"PARETOSCOPE_ALLOW_CODE": "true"} if self._allow_code else {}),
             **secret,
         }
@@ -316,4 +337,5 @@ class Local:
             self._door.close()
         with contextlib.suppress(OSError):  # where nothing can be written, nothing was
             (self.home / NOTE).unlink(missing_ok=True)
+            (self.home / RAY_READY).unlink(missing_ok=True)
         self._lock.close()

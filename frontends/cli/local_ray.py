@@ -89,14 +89,23 @@ class LocalRay:
     process: subprocess.Popen[bytes]
 
     @classmethod
-    def start(cls, home: Path, cpus: int | None = None) -> LocalRay:
-        """Start Ray and wait until it takes jobs; a port taken in the meantime means another attempt."""
+    def start(
+        cls, home: Path, cpus: int | None = None, launched: Callable[[LocalRay], None] = lambda ray: None
+    ) -> LocalRay:
+        """Start Ray and wait until it takes jobs; a port taken in the meantime means another attempt.
+
+        `launched` is told of each attempt when its addresses are known, long before it takes jobs.
+        """
         home = home.expanduser().resolve()
         sweep_folders(lambda folder: bool(processes_of(folder)))
         temp_dir = folder_of(home)
         _wait_for_an_earlier_ray(temp_dir)
         token_path, token = _write_token(home)
-        return cls._tried(lambda: cls._launch(home, temp_dir, token_path, token, cpus), home / "ray.log")
+
+        def launch() -> LocalRay:
+            return cls._launch(home, temp_dir, token_path, token, cpus)
+
+        return cls._tried(launch, home / "ray.log", launched=launched)
 
     def again(self, home: Path, cpus: int | None, ending: threading.Event) -> LocalRay:
         """Another Ray in place of this one that has ended: same token, and jobs are taken at the same address."""
@@ -108,10 +117,16 @@ class LocalRay:
         return self._tried(launch, home / "ray.log", ending)
 
     @staticmethod
-    def _tried(launch: Callable[[], LocalRay], log: Path, ending: threading.Event | None = None) -> LocalRay:
+    def _tried(
+        launch: Callable[[], LocalRay],
+        log: Path,
+        ending: threading.Event | None = None,
+        launched: Callable[[LocalRay], None] = lambda ray: None,
+    ) -> LocalRay:
         for attempt in range(1, ATTEMPTS + 1):
             ray = launch()
             try:
+                launched(ray)
                 ray._wait_until_ready(log, ending)
             except RayDidNotStart:
                 ray.stop()
@@ -243,7 +258,7 @@ def _environment(binaries: Path, token_path: Path, temp_dir: Path) -> dict[str, 
 
     Some twenty processes import the same modules: without bytecode Ray starts in 20 s instead of 8 s.
     """
-    foreign = ("RAY_", "PARETOSCOPE_", "PYTHONDONTWRITEBYTECODE")
+    foreign = ("RAY_", "PARETOSCOPE_", "PG", "PYTHONDONTWRITEBYTECODE")  # PG…: those of PostgreSQL, as PGPASSWORD
     kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     path = os.pathsep.join([str(binaries), kept.get("PATH", os.defpath)])
     return {**kept, **ENVIRONMENT, "PATH": path, "RAY_AUTH_TOKEN_PATH": str(token_path), MARK: str(temp_dir)}

@@ -15,6 +15,7 @@ import typer
 from rich.text import Text
 
 from frontends import own_code
+from frontends.asked_packages import packages_of, with_packages
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Local, raise_on_sigterm
 from frontends.cli.terminal import AsJson, Cpus, Home, Token, Url, print_json, say
@@ -25,7 +26,7 @@ from service.contract.wire.errors import InvalidInput
 
 TEMPLATES = Path(__file__).parent / "templates"
 Name = Annotated[str, typer.Argument(help="of the files, such as my_task")]
-File = Annotated[Path, typer.Argument(help="a Python file with study = {…}")]
+File = Annotated[Path, typer.Argument(help="a study in YAML or JSON, or a Python file with study = {…}")]
 WatchIt = Annotated[bool, typer.Option("--watch", help="follow it to the end")]
 
 
@@ -48,33 +49,49 @@ def new(name: Name, as_json: AsJson = False) -> None:
 
 
 def check(
-    file: Annotated[
-        Path, typer.Argument(help="a study in YAML or JSON with code of its own, or a file that carries it")
-    ],
+    file: Annotated[Path, typer.Argument(help="a study in YAML or JSON, or a Python file that carries it")],
+    seconds: Annotated[int, typer.Option(min=1, help="that an arm, or a script's first report, may take")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Try a study with code of its own on this machine, without a service: a batch of every arm, stacked and alone."""
+    """Try a study on this machine, without a service: a step of every arm, members together and alone."""
     body, code = _with_code(file)
-    sent = own_code.packed(code)
     with tempfile.TemporaryDirectory(prefix="paretoscope-check-") as place:
-        study, folder = Path(place) / "study.json", Path(place) / "code"
-        study.write_text(json.dumps({key: value for key, value in body.items() if key != "code"}))
-        own_code.unpack(sent, folder)
-        command = [sys.executable, "-m", "workers.check_study", str(study), str(folder), sent.entry]
-        said = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)  # away from a workers.py
-    lines = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
-    if said.returncode or not lines:
-        last = said.stderr.strip().splitlines()[-1:] or ["the study could not be tried"]
-        raise ClientError(lines[-1]["error"] if lines else last[0], 422)
+        study, answers, folder = Path(place) / "study.json", Path(place) / "answers", Path(place) / "code"
+        command = [sys.executable, "-m", "workers.check_study", str(study), str(answers), str(seconds)]
+        if code is not None:
+            sent = with_packages(own_code.packed(code), packages_of(body))
+            own_code.unpack(sent, folder)
+            command += [str(folder), sent.entry]
+            body = {key: value for key, value in body.items() if key not in ("code", "requirements")}
+        study.write_text(json.dumps(body, default=str))
+        ended = subprocess.run(
+            command, cwd=place, capture_output=True, text=True, check=False
+        )  # away from a workers.py
+        said = [json.loads(line) for line in answers.read_text().splitlines()] if answers.exists() else []
+    if ended.returncode:
+        raise ClientError(_fault(said, ended.stderr), 422)
+    arms = [line for line in said if "arm" in line]
     if as_json:
-        print_json(lines)
+        print_json(arms)
         return
-    for line in lines:
+    for line in arms:
         say(Text.assemble((line["arm"], "bold"), f": {line['trials']} trials; {line['words']}"))
 
 
-def _with_code(file: Path) -> tuple[dict[str, object], Path]:
-    """A study as it is written, and where its code is."""
+def _fault(said: list[dict[str, str]], stderr: str) -> str:
+    """What it says itself, else what was tried when the process ended."""
+    last = said[-1] if said else {}
+    if "error" in last:
+        return last["error"]
+    what = f"arm {last['tries']!r}" if "tries" in last else "the study"
+    if "Timeout (" in stderr:  # by faulthandler
+        return f"{what} took longer than --seconds in a call that cannot be interrupted"
+    words = [line for line in stderr.splitlines() if line.strip()][-1:] or ["it gave no reason"]
+    return f"{what} could not be tried: {words[0].strip()}"
+
+
+def _with_code(file: Path) -> tuple[dict[str, object], Path | None]:
+    """A study as it is written, and where its code is; none where it has none of its own."""
     if file.suffix == ".py":
         return own_code.study_in(file), file
     try:
@@ -83,9 +100,13 @@ def _with_code(file: Path) -> tuple[dict[str, object], Path]:
         raise ClientError(f"{file} cannot be read: {error.strerror}", 422) from error
     except InvalidInput as error:
         raise ClientError(error.message, 422) from error
-    code = body.get("code") if isinstance(body, dict) else None
-    if not isinstance(code, str):
-        raise ClientError(f"{file} names no code of its own: only such studies are tried here", 422)
+    if not isinstance(body, dict):
+        raise ClientError(f"{file} holds no study: a mapping with name and arms", 422)
+    code = body.get("code")
+    if code is None:
+        return body, None
+    if not isinstance(code, str) or own_code.is_known(code):
+        raise ClientError("code: only a file or a folder can be tried here, by its path", 422)
     return body, file.parent / code
 
 
@@ -98,7 +119,7 @@ def run(
     cpus: Cpus = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the study that a Python file carries. Where no service answers, one is started and the study is followed."""
+    """Run a study. Where no service answers, one is started and the study is followed."""
     with ExitStack() as open_now:
         client = open_now.enter_context(Client(url, token))
         try:

@@ -11,6 +11,7 @@ import typer
 from frontends.cli.exports import write
 from frontends.cli.terminal import AsJson, StudyId, Token, Url, print_json, say
 from frontends.client import Client, Study
+from service.contract.metrics import ACCURACY, I_XZ, I_ZY
 from service.contract.wording.numbers import number, setting
 
 
@@ -24,9 +25,9 @@ class Rule(StrEnum):
 def pick(
     study_id: StudyId,
     by: Annotated[Rule | None, typer.Option("--by", help="default: as the other options say, else knee")] = None,
-    weights: Annotated[str | None, typer.Option("--weights", help="of objectives, as i_xz_bits:1,i_zy_bits:2")] = None,
-    at_least: Annotated[str | None, typer.Option("--at-least", help="as accuracy:0.95")] = None,
-    at_most: Annotated[str | None, typer.Option("--at-most", help="as i_xz_bits:8")] = None,
+    weights: Annotated[str | None, typer.Option("--weights", help=f"of objectives, as {I_XZ}:1,{I_ZY}:2")] = None,
+    at_least: Annotated[str | None, typer.Option("--at-least", help=f"as {ACCURACY}:0.95")] = None,
+    at_most: Annotated[str | None, typer.Option("--at-most", help=f"as {I_XZ}:8")] = None,
     then: Annotated[str | None, typer.Option("--then", help="the metric that decides within the bounds")] = None,
     arm: Annotated[str | None, typer.Option("--arm", help="only points of this arm")] = None,
     file: Annotated[Path | None, typer.Option("--yaml", help="write the study of this point alone there")] = None,

@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 from frontends.cli.local_ray import LocalRay, RayDidNotStart
+from frontends.home import has_no_room
 
 log = logging.getLogger("paretoscope.ray")
 
 LOOK_SECONDS = 0.5
+ROOM_LOOK_SECONDS = 5.0  # between two starts while its disk is full
 ENDS = 5
 ENDS_WITHIN_SECONDS = 600.0
 
@@ -30,6 +32,7 @@ class RayKeeper(threading.Thread):
 
     def run(self) -> None:
         ends: list[float] = []
+        told = False  # that there is no room
         while not self._ending.wait(LOOK_SECONDS):
             if self._ray.alive():
                 continue
@@ -37,13 +40,21 @@ class RayKeeper(threading.Thread):
             if len(ends) > ENDS:
                 self.given_up = f"Ray ended {len(ends)} times in ten minutes; see {self._home / 'ray.log'}"
                 return
-            log.warning("Ray ended by itself and is started again; studies go on")
+            if not told:
+                log.warning("Ray ended by itself and is started again; studies go on")
             self._ray.stop()  # what outlived it
             try:
                 self._ray = self._ray.again(self._home, self._cpus, self._ending)
+                told = False
             except (RayDidNotStart, OSError) as error:
-                self.given_up = f"Ray ended by itself and could not be started again: {error}"
-                return
+                if not has_no_room(self._home, error):
+                    self.given_up = f"Ray ended by itself and could not be started again: {error}"
+                    return
+                ends.pop()
+                if not told:
+                    log.error("the disk of %s is full: Ray is started again when there is room", self._home)
+                told = True
+                self._ending.wait(ROOM_LOOK_SECONDS)
 
     def end(self) -> None:
         """Bounded: a start that is under way sees that it is no longer wanted."""

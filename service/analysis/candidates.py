@@ -23,7 +23,7 @@ from service.contract.metrics import Kind, Named, described
 from service.contract.study.outcomes import collapsed, feasible
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.events import TrialState
-from service.contract.wording.selection import Chooser
+from service.contract.wording.chosen_split import Chooser
 from service.views.selectors import lost_seeds, varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View

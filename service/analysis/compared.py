@@ -20,7 +20,7 @@ from service.analysis.candidates import (
 from service.analysis.comparison import ArmResult, Drawn, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
-from service.analysis.equal_cost import budget_words
+from service.analysis.equal_cost import budget_words, spent_it
 from service.analysis.fronts import Axis, Point, turned
 from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
@@ -37,7 +37,7 @@ from service.contract.methods.weightings import BY_HAND
 from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.contract.wording.selection import Chooser, selection_words
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.views.selectors import Counts, compared_counts, lost_seeds, training_epochs, training_seconds, whole_arms
 from service.views.view import View
 
@@ -110,7 +110,8 @@ def _compare(view: View) -> Comparison:
     baseline = baseline_of(standing, planned, by_hand, study.baseline)
     whole = whole_arms(view)
     places = _places(view, axes, baseline if view.alike else None, whole, references)
-    drawn = {arm: Drawn(size, places[arm].draws_front) for arm, size in _sizes(view).items()}
+    paid = spent_it(study.limits.training_seconds, seconds)
+    drawn = {arm: Drawn(size, places[arm].draws_front, arm in paid) for arm, size in _sizes(view).items()}
     # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
     pairs = pairs_of(standing, baseline, spent, axes, searched, whole, drawn) if view.alike else []
     identical = identical_arms(candidates(view), whole) if view.alike else []
@@ -190,9 +191,7 @@ def _compare(view: View) -> Comparison:
 
 
 def _sizes(view: View) -> dict[str, float]:
-    """Points of each arm per seed: trials, or places on their curves. At equal cost that is part of the result."""
-    if view.study.limits.training_seconds is not None:
-        return dict.fromkeys((arm.name for arm in view.study.arms), 1.0)
+    """Points of each arm per seed: trials, or places on their curves."""
     sizes = dict.fromkeys((arm.name for arm in view.study.arms), 0.0)
     for trial in view.trials.values():
         sizes[trial.planned.arm] += max(1, len(trial.points)) / len(view.study.seeds)

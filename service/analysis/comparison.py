@@ -39,6 +39,7 @@ class Drawn(NamedTuple):
 
     points: float  # per seed, of which its front is chosen
     front: bool  # more than one of them is on it
+    paid: bool = False  # it spent the training seconds that every arm had, so that its points are part of the result
 
 
 class Pair(NamedTuple):
@@ -54,8 +55,10 @@ class Pair(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Both chose their fronts from as many points; one point is never held against a front by hypervolume."""
-        return self.drawn[0] == self.drawn[1]
+        """Both chose their fronts from as many points, or what the same seconds bought; one point is never held against
+        a front by hypervolume."""
+        own, base = self.drawn
+        return own.front == base.front and (own.points == base.points or (own.paid and base.paid))
 
     @property
     def shown(self) -> bool:

@@ -57,7 +57,7 @@ def test_words(pair: Pair, tests: int) -> str:
 def unlike_words(drawn: tuple[Drawn, Drawn]) -> str:
     """Why two hypervolumes are not tested: `2 points per seed against 12: hypervolume grows with their number`."""
     own, base = drawn
-    if own.points == base.points:
+    if own.points == base.points or (own.paid and base.paid):
         return "a front against one point"
     return f"{setting(own.points)} points per seed against {setting(base.points)}: hypervolume grows with their number"
 

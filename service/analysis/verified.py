@@ -57,15 +57,15 @@ def gaps_of(pairs: Sequence[Checked], betas: Sequence[float], axes: Sequence[Axi
 
 def _differences(pairs: Sequence[Checked], axes: Sequence[Axis], betas: Sequence[float]) -> list[Reached]:
     """By axis: the curve's value at the same β minus the network's, also where one of them collapsed."""
-    found: list[Reached] = [{} for _ in axes]
+    reached: list[Reached] = [{} for _ in axes]
     for seed, curve, networks in pairs:
         places = {point.where["beta"]: point for point in points_of(curve, axes) if point.where}
         for point in points_of([networks[beta] for beta in betas if beta in networks], axes):
             beta = next(beta for beta, trial in networks.items() if trial.id == point.trial)
             if (own := _at(places, beta)) is not None:
                 for i in range(len(axes)):
-                    found[i].setdefault(seed, []).append(own.values[i] - point.values[i])
-    return found
+                    reached[i].setdefault(seed, []).append(own.values[i] - point.values[i])
+    return reached
 
 
 def _at(places: Mapping[float, Point], beta: float) -> Point | None:
@@ -117,10 +117,10 @@ def _line(points: Array) -> Array:
     return np.array([points[group].mean(0) for group in readings.pooled(points)])
 
 
-def _mean(found: Reached) -> Interval:
+def _mean(reached: Reached) -> Interval:
     """Of the seeds, each by its mean."""
-    return seeds_mean([float(np.mean(values)) for values in found.values()])
+    return seeds_mean([float(np.mean(values)) for values in reached.values()])
 
 
-def _means(found: Sequence[Reached], axes: Sequence[Axis]) -> dict[str, Interval]:
-    return {axis.metric: _mean(own) for axis, own in zip(axes, found, strict=True)}
+def _means(reached: Sequence[Reached], axes: Sequence[Axis]) -> dict[str, Interval]:
+    return {axis.metric: _mean(own) for axis, own in zip(axes, reached, strict=True)}

@@ -54,8 +54,8 @@ def _pairs(view: View, arm: str) -> Iterator[Checked]:
     ]
     for own, trial in finished:
         if trial.planned.verifies:
-            found = Trial(own, arm, trial.planned.seed, trial.metrics)
-            networks.setdefault(_apart_from_weighting(trial), {})[_beta(trial)] = found
+            network = Trial(own, arm, trial.planned.seed, trial.metrics)
+            networks.setdefault(_apart_from_weighting(trial), {})[_beta(trial)] = network
     for own, trial in finished:
         known = networks.get(_apart_from_weighting(trial))
         if known and trial.points:

@@ -39,8 +39,8 @@ from service.contract.wire.answers.comparison import (
 )
 from service.contract.wire.answers.studies import TrialCounts
 from service.contract.wire.answers.trials import MetricLight
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import selection_words
 from service.views.view import View
 
 
@@ -115,7 +115,7 @@ def _verified(own: Verified | None) -> VerifiedCurve | None:
         return None
     gaps = own.gaps
     return VerifiedCurve(
-        betas=[CurveAtBeta(beta=beta, differences=_by_metric(found)) for beta, found in gaps.betas],
+        betas=[CurveAtBeta(beta=beta, differences=_by_metric(differences)) for beta, differences in gaps.betas],
         differences=_by_metric(gaps.differences),
         matched=_by_metric(gaps.matched),
         distance=_over_seeds(gaps.distance),

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from service.contract.study.expansion import count_trials, count_verifying
+from service.contract.study.halved import halved
 from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.checks import ArmEstimate, CostEstimate
 from service.contract.wire.errors import NotFound, Unreadable
@@ -87,7 +88,7 @@ def _share(study: Study) -> float:
 
 def all_epochs_of(study: Study, arm: Arm, trials: int) -> float:
     """Of so many trials of the arm together; those that are stopped train fewer."""
-    if study.stopping is None:
+    if study.stopping is None or arm not in halved(study):
         return trials * epochs_of(study, arm)
     seeds, epochs = len(study.seeds), _epochs(study, arm)
     return seeds * study.stopping.epochs_from(trials // seeds, 0, epochs) * _share(study)

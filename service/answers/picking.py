@@ -12,13 +12,14 @@ from service.analysis import Point, nondominated
 from service.analysis.candidates import candidates, chooser, metric_axis, objectives, points_on
 from service.analysis.fronts import Axis, points_of
 from service.analysis.picking import Bound, best, gap, knee, weighted, within
+from service.contract.metrics import ACCURACY
 from service.contract.study.alone import alone
 from service.contract.wire.answers.picking import PickAnswer, PickedBy
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import TrialState
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural, setting
-from service.contract.wording.selection import selection_words
 from service.views.view import View
 
 
@@ -44,7 +45,7 @@ def _refused(path: str, message: str) -> InvalidInput:
 
 
 def _named(text: str, path: str) -> dict[str, float]:
-    """`accuracy:0.9,i_xz_bits:2` as numbers by metric."""
+    """`metric:number,metric:number` as numbers by metric."""
     numbers: dict[str, float] = {}
     for part in text.split(","):
         name, separator, written = part.strip().rpartition(":")
@@ -107,7 +108,7 @@ def _within_bounds(view: View, wish: Wish) -> Picked:
         (name, limit, path) for path, text in given if text for name, limit in _named(text, path).items()
     ]  # a metric may have both
     if not asked:
-        raise _refused("at_least", "a constraint needs at_least or at_most, as accuracy:0.95")
+        raise _refused("at_least", f"a constraint needs at_least or at_most, as {ACCURACY}:0.95")
     bounded = [name for name, _, _ in asked]
     others = [axis.metric for axis in objectives(view) if axis.metric not in bounded]
     then = metric_axis(view, wish.then or (others or bounded)[0], "then")

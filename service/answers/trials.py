@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
 
 from service.analysis import metric_intervals
 from service.analysis.candidates import front_ids
@@ -21,12 +20,10 @@ from service.contract.wire.answers.trials import (
 )
 from service.views.view import View
 
-Row = TypeVar("Row", bound=TrialRow)
 
-
-def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any) -> Row:
+def _row(view: View, trial_id: str, on_front: bool) -> TrialRow:
     trial = view.all_trials[trial_id]
-    return kind(
+    return TrialRow(
         id=trial_id,
         arm=trial.planned.arm,
         seed=trial.planned.seed,
@@ -50,37 +47,33 @@ def _row(kind: type[Row], view: View, trial_id: str, on_front: bool, **more: Any
         notes=trial.notes.text,
         tags=list(trial.notes.tags),
         stopped_after=trial.stopped_after,
-        **more,
     )
 
 
 def trial_rows(view: View, trials: Iterable[str]) -> list[TrialRow]:
     front = front_ids(view)
-    return [_row(TrialRow, view, trial_id, trial_id in front) for trial_id in trials]
+    return [_row(view, trial_id, trial_id in front) for trial_id in trials]
 
 
 def trials_with_reports(view: View) -> list[TrialWithReports]:
     front = front_ids(view)
-    return [
-        _row(TrialWithReports, view, trial_id, trial_id in front, **_reported(view, trial_id))
-        for trial_id in view.all_trials
-    ]
+    return [_with_reports(view, trial_id, trial_id in front) for trial_id in view.all_trials]
 
 
 def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialAnswer:
     """The trial with all its reports, the last lines of its log, and the bytes of its files."""
-    trial, on_front = view.all_trials[trial_id], trial_id in front_ids(view)
-    more = {"log": list(trial.log), "artifacts": artifacts}
-    return _row(TrialAnswer, view, trial_id, on_front, **_reported(view, trial_id), **more)
+    whole = _with_reports(view, trial_id, trial_id in front_ids(view))
+    return TrialAnswer(**whole.fields(), log=list(view.all_trials[trial_id].log), artifacts=artifacts)
 
 
-def _reported(view: View, trial_id: str) -> dict[str, Any]:
+def _with_reports(view: View, trial_id: str, on_front: bool) -> TrialWithReports:
     """Report by report, each with the curve that came with it; the last curve by itself; where that lies."""
-    trial = view.all_trials[trial_id]
+    trial, row = view.all_trials[trial_id], _row(view, trial_id, on_front)
     reports: list[dict[str, object]] = [dict(report) for report in trial.reports]
     for number, curve in trial.curves.items():
         reports[number]["points"] = curve
-    return {"reports": reports, "points": trial.points, "against_front": _against_front(view, trial_id)}
+    against = _against_front(view, trial_id)
+    return TrialWithReports(**row.fields(), reports=reports, points=trial.points, against_front=against)
 
 
 def _against_front(view: View, trial_id: str) -> TrialAgainstFront | None:

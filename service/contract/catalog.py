@@ -86,6 +86,20 @@ class Entry(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
+class ProblemEntry(Entry):
+    """A problem of Paretoscope's, or one of code that was sent and described."""
+
+    code: Annotated[
+        list[str],
+        Field(description="hashes of the code it stands in, newest first; none: it is Paretoscope's"),
+    ] = field(default_factory=list)
+    entry: Annotated[str | None, Field(description="the file of that code; none: it is Paretoscope's")] = None
+    terms: Annotated[
+        list[str], Field(description="loss terms of code of one's own, the main one first; none: a script, or ours")
+    ] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
 class SearchEntry(Entry):
     """A search."""
 
@@ -105,7 +119,12 @@ class Catalog(Answer):
 
     data: Annotated[list[Entry], Field(description="data sets")]
     models: Annotated[list[Entry], Field(description="models")]
-    problems: Annotated[list[Entry], Field(description="problems: what is trained")]
+    problems: Annotated[
+        list[ProblemEntry],
+        Field(
+            description="problems: what is trained; last those of code that was sent, for tokens of the scope `code`"
+        ),
+    ]
     rates: Annotated[list[Entry], Field(description="rates of the bottleneck")]
     weightings: Annotated[list[Entry], Field(description="weightings of the loss terms")]
     searches: Annotated[list[SearchEntry], Field(description="how an arm's values are chosen")]
@@ -145,7 +164,7 @@ def catalog(figures: list[FigureEntry]) -> Catalog:
     return Catalog(
         data=_entries("data", Data),
         models=_entries("models", Model),
-        problems=_entries("problems", BuiltIn),
+        problems=[ProblemEntry(**each.fields()) for each in _entries("problems", BuiltIn)],
         rates=[Entry(name=name, doc=doc, schema={}) for name, doc in RATES.items()],
         weightings=_entries("weightings", Weighting),
         searches=[

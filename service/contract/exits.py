@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 BAD_SETTINGS = 2  # one of its variables breaks a rule: it will not start before that is changed
-STORE_AWAY = 4  # its database does not answer: it may later
+STORE_AWAY = 4  # its database does not answer, or the disk of its home is full: it may start later

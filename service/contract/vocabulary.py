@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from service.contract.limits import STUDIES_LISTED, STUDIES_OVERLAID
+from service.contract.ceilings import STUDIES_LISTED, STUDIES_OVERLAID
 from service.contract.study.axes import Bounds, Span
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.strict import Strict
@@ -28,9 +28,9 @@ from service.contract.wire.events import (
     TrialState,
 )
 from service.contract.wire.transitions import STUDY_MOVES
+from service.contract.wording.demo_preset import DEMO_PRESET
 from service.contract.wording.lights import LIGHTS, Light
 from service.contract.wording.palette import MARKERS
-from service.contract.wording.presets import DEMO_PRESET
 
 STATE_WORDS = {
     StudyState.QUEUED: "queued, place {place} in the queue",

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from service.exports.tables import Kind, Table
+from service.exports.flat_tables import Kind, Table
 
 ROWS_AT_ONCE = 500
 FORMULAS = frozenset("=+-@")  # begin one in some spreadsheet

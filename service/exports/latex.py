@@ -8,6 +8,7 @@ from service.analysis import Interval, Pair
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.single_words import note_words
 from service.contract.metrics import SECONDS, described
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import (
     MINUS,
@@ -20,7 +21,6 @@ from service.contract.wording.numbers import (
     setting_range,
     spread,
 )
-from service.contract.wording.selection import selection_words
 from service.exports.version import VERSION
 
 # A row that begins with [ or * would be read as an argument of the \\ or the rule before it.

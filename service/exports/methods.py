@@ -13,14 +13,16 @@ from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import PAPERS, Citation, bibtex, keys_for
 from service.contract.methods.problems import Bottleneck, has_code
 from service.contract.methods.searches import FillSearch, OptunaSearch
-from service.contract.methods.weightings import OfCurves
+from service.contract.methods.weightings import OfCurves, Weighting
 from service.contract.metrics import TEST_EXAMPLES, described
+from service.contract.study.branches import WeightingChoice
+from service.contract.study.halved import halved
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import percent, plural, setting, whole
-from service.contract.wording.selection import selection_words
 from service.exports.settings_in_words import settings_words, value_words
 from service.exports.version import SOFTWARE, VERSION, software
 from service.views.selectors import compared_counts, counts
@@ -117,11 +119,24 @@ def _problem(arm: Arm, cite: Cited) -> str:
     return words + (cite("transform", problem.transform) if isinstance(problem.transform, str) else "")
 
 
-def _arm(study: Study, arm: Arm, trials: int, cite: Cited) -> str:
-    settings = settings_words(arm.weighting, only_changed=arm.weighting.name != "fixed")
-    weighting = f", weighting {arm.weighting.name}{cite('weighting', arm.weighting.name)}"
+def _weighting(arm: Arm, cite: Cited) -> str:
+    """A script has none that is worth a word."""
     if isinstance(arm.problem, OwnProblem) and arm.problem.is_script:
-        weighting = ""
+        return ""
+    if not isinstance(arm.weighting, WeightingChoice):
+        return f", weighting {_one_weighting(arm.weighting, cite)}"
+    among = "; ".join(_one_weighting(each, cite) for each in arm.weighting.choice)
+    return f", weighting chosen by the search among {among}"
+
+
+def _one_weighting(weighting: Weighting, cite: Cited) -> str:
+    """`mib [@key]: mu 0.1`."""
+    settings = settings_words(weighting, only_changed=weighting.name != "fixed")
+    return f"{weighting.name}{cite('weighting', weighting.name)}{f': {settings}' if settings else ''}"
+
+
+def _arm(study: Study, arm: Arm, trials: int, cite: Cited) -> str:
+    weighting = _weighting(arm, cite)
     search = ""
     if isinstance(arm.search, OptunaSearch):
         sampler = f"sampler {arm.search.sampler}{cite('sampler', arm.search.sampler)}"
@@ -132,10 +147,7 @@ def _arm(study: Study, arm: Arm, trials: int, cite: Cited) -> str:
     places = ((arm.model, study.model), (arm.training, study.training))
     changed = {k: v for own, shared in places for k, v in own.items() if v != getattr(shared, k, None)}
     own = f", its own {', '.join(f'{k} {value_words(v)}' for k, v in changed.items())}" if changed else ""
-    return (
-        f"“{arm.name}” ({_problem(arm, cite)}{weighting}{f': {settings}' if settings else ''}{search}{own}; "
-        f"{plural(trials, 'trial')})"
-    )
+    return f"“{arm.name}” ({_problem(arm, cite)}{weighting}{search}{own}; {plural(trials, 'trial')})"
 
 
 def _curves(study: Study) -> str:
@@ -166,12 +178,15 @@ def _verified(weighting: OfCurves) -> str:
 def _stopping(study: Study, cite: Cited) -> str:
     if study.stopping is None:
         return ""
-    rungs = sorted({rung for arm in study.arms for rung in study.stopping.rungs(_epochs(study, arm))})
+    cut = halved(study)
+    rungs = sorted({rung for arm in cut for rung in study.stopping.rungs(_epochs(study, arm))})
+    whose = "each arm's configurations" if len(cut) == len(study.arms) else "the configurations of "
+    whose += "" if len(cut) == len(study.arms) else listed([arm.name for arm in cut])
     chosen = "on the validation split" if study.choosing != [each.metric for each in study.objectives] else "as claimed"
     return (
         f"Trials were stopped early by successive halving{cite('stopping', study.stopping.name)}: after "
         f"{'epoch' if len(rungs) == 1 else 'epochs'} {listed(list(map(str, rungs)))} the best "
-        f"{setting(study.stopping.keep)} of each arm's configurations trained on, by non-dominated rank of their means "
+        f"{setting(study.stopping.keep)} of {whose} trained on, by non-dominated rank of their means "
         f"over seeds {chosen}; what was stopped is on no front, and its training time counts."
     )
 

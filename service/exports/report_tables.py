@@ -11,9 +11,9 @@ from service.analysis.lights import Lit, lights_of, worst_lights
 from service.analysis.place_words import amounts_words
 from service.analysis.single_words import note_words
 from service.contract.metrics import ACCURACY, described
+from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.numbers import NONE, duration, number, over_seeds, percent, percent_range, setting, spread
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import selection_words
 from service.views.selectors import varied_keys
 from service.views.view import View
 

@@ -9,8 +9,8 @@ from service.analysis.intervals import interval_words
 from service.contract.metrics import ACCURACY, Kind, described
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import number
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import drawn_of_seeds
 from service.figures.drawing.configurations import Best, accuracy_control, best_note, best_of_arms, chosen_accuracy
 from service.figures.drawing.rows import Dot, Row, draw_rows

@@ -9,9 +9,9 @@ from service.analysis import Axis
 from service.analysis.attainment import Place, worst_corner
 from service.analysis.candidates import chooser, chosen_axes, points_on
 from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.attained import (
     ArmAttainment,
     arm_attainment,

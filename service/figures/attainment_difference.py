@@ -12,9 +12,9 @@ from service.contract.methods.weightings import BY_HAND, REFERENCES
 from service.contract.study.expansion import count_trials
 from service.contract.study.study import Study
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.attained import ArmAttainment, arm_attainment, arm_traces, axes_controls, sets_of, wishes
 from service.figures.drawing.choices import chosen_arms
 from service.figures.drawing.style import axis_layout, layout, short

@@ -12,10 +12,10 @@ from service.contract.methods.searches import OptunaSearch
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.keys import key_label
 from service.contract.wording.numbers import number, setting
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import (
     across,
     bars,
@@ -28,7 +28,8 @@ from service.figures.drawing.bands import (
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.drawing.configurations import Best, best_of, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.parameters import (
+from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
+from service.figures.drawing.varied_parameters import (
     BETA,
     covers_betas,
     finds_beta,
@@ -37,7 +38,6 @@ from service.figures.drawing.parameters import (
     numeric_keys,
     value_of,
 )
-from service.figures.drawing.style import LOG_WHEN_RATIO, axis_layout, layout, short, title_of
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import configurations, counts, varied_keys
 from service.views.trial import Measured
@@ -67,7 +67,7 @@ class ArmLevels(NamedTuple):
     levels: list[Level]
     dots: list[Dot]
     best: Best | None  # of an arm that does not have the parameter
-    found: bool = False  # its β is where its weights ended, and a level is a configuration at the mean of its βs
+    own_beta: bool = False  # its β is where its weights ended, and a level is a configuration at the mean of its βs
     zero: Interval | None = None  # of an arm that has it at 0 alone, where the axis is logarithmic
 
 
@@ -129,10 +129,10 @@ def sensitivity_data(view: View, x: str | None, y: str | None) -> SensitivityDat
                     dots.append(Dot(trial_id, trial.planned.seed, float(value), metric))
         searched = isinstance(arm.search, OptunaSearch)
         best = None if dots or not key else best_of(view, arm.name, axis.metric, axis.goal)
-        found = bool(dots) and key == BETA and finds_beta(arm)
-        others = others or bool(dots and not searched and not found and varied_keys(view, arm.name) - {key})
-        levels = [] if searched else _found_levels(view, arm.name, dots) if found else _levels(dots)
-        arms.append(ArmLevels(arm.name, searched, levels, dots, best, found))
+        own_beta = bool(dots) and key == BETA and finds_beta(arm)
+        others = others or bool(dots and not searched and not own_beta and varied_keys(view, arm.name) - {key})
+        levels = [] if searched else _found_levels(view, arm.name, dots) if own_beta else _levels(dots)
+        arms.append(ArmLevels(arm.name, searched, levels, dots, best, own_beta))
     training = sum(t.state is TrialState.RUNNING and bool(t.metrics) for t in view.trials.values())
     return SensitivityData(key, axis, arms, others, training, counts(view).failed, chooser(view))
 
@@ -160,10 +160,10 @@ def _own_traces(arm: ArmLevels, index: int, metric: str, label: str, few: bool) 
         "showlegend": alone,
         "marker": {**marker, "size": 7 if alone else 4, "opacity": 0.8 if alone else 0.4},
     }
-    if arm.searched or (arm.found and alone):
+    if arm.searched or (arm.own_beta and alone):
         return [{**common, **single}]
     means = {
-        "mode": "lines" if alone else "markers" if arm.found else "lines+markers",  # nobody walked along found βs
+        "mode": "lines" if alone else "markers" if arm.own_beta else "lines+markers",  # nobody walked along found βs
         "x": [short(level.value) for level in arm.levels],
         "y": [short(level.metric.mean or 0.0) for level in arm.levels],
         **hover(f"{label} {setting(level.value)}: {interval_words(level.metric)}" for level in arm.levels),
@@ -205,7 +205,7 @@ def _subtitle(data: SensitivityData, few: bool, hidden: int, label: str) -> str:
     parts = [
         drawn_of_seeds(max(seeds, default=0)),
         "" if few else "single trials not drawn",
-        found_words([arm.name for arm in data.arms if arm.found]),
+        found_words([arm.name for arm in data.arms if arm.own_beta]),
         "search: each trial" if any(arm.searched and arm.dots for arm in data.arms) else "",
         "mean over the other parameters" if data.others else "",
         f"dashed: best configuration of arms without it, chosen{on_split(data.chooser)}" if chosen else "",

@@ -20,6 +20,7 @@ from service.figures.drawing.bands import drawn_of_seeds, ribbon
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import TRUTH_COLOUR, layout, short
 from service.figures.figure import Asked, Figure
+from service.views.trial import TrialView
 from service.views.view import View
 
 VOLUME = (0.0, float("inf"))
@@ -47,10 +48,8 @@ def _volume(points: list[list[float]], corner: list[float]) -> float:
 def gain_data(view: View) -> GainData:
     """By what the driver knew when it decided: finished trials, by what chooses."""
     study = view.study
-    values: dict[tuple[str, str], Values] = {
-        (trial.planned.arm, trial.planned.id): objective_values(trial.metrics, study.choosing)
-        if trial.state is TrialState.FINISHED and trial.feasible is not False
-        else None
+    values = {
+        (trial.planned.arm, trial.planned.id): _reached(study, trial)
         for trial in view.trials.values()
         if trial.state.is_over()
     }
@@ -61,11 +60,18 @@ def gain_data(view: View) -> GainData:
         over = 0
         while over < most and all(key in values for own in seeds for batch in own[over : over + 1] for key in batch):
             over += 1
-        known = [[[values[key] for key in batch] for batch in own[:over]] for own in seeds]
+        known = [[[each for key in batch for each in values[key]] for batch in own[:over]] for own in seeds]
         curves = volume_curves(known, study.objectives, _volume) if over else list[Curve]()
         volumes = [mean_interval([curve[k] for curve in curves]) for k in range(over)]
         arms.append(ArmGain(arm, volumes, expected_gain(curves), over == most))
     return GainData(arms, study.limits.gain, len(study.seeds))
+
+
+def _reached(study: Study, trial: TrialView) -> list[Values]:
+    """At each of its points; nothing where it did not finish."""
+    if trial.state is not TrialState.FINISHED:
+        return []
+    return [objective_values(own.metrics, study.choosing) for own in trial.measured() if trial.counts_at(own.metrics)]
 
 
 def gain_words(arm: ArmGain) -> str:

@@ -14,16 +14,17 @@ from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
 from service.contract.wording.numbers import number, plural, setting
 from service.contract.wording.palette import arm_style
+from service.figures.drawing.configurations import at_places
 from service.figures.drawing.hover import hover, value_lines
 from service.figures.drawing.style import Measured, axis_layout, layout, short, title_of
-from service.figures.drawing.trial_labels import config_label
+from service.figures.drawing.trial_labels import config_label, point_label
 from service.figures.figure import Asked, Figure
 from service.views.selectors import configurations, varied_keys
 from service.views.view import View
 
 
 class FilledPlace(NamedTuple):
-    """A value of an arm: which of its values it was, and the means over seeds by which the next one was chosen."""
+    """A value of an arm, or a place of its curve: which of its values, and the means over seeds that chose the next."""
 
     trial: str
     label: str
@@ -64,22 +65,20 @@ def filling_data(view: View) -> FillingData:
 
 
 def _places(view: View, arm: str, metrics: Sequence[str]) -> list[FilledPlace]:
-    """Slots of a search stand in the order in which their values were chosen."""
+    """Slots of a search stand in the order in which their values were chosen; a curve has all of its points."""
     varied = varied_keys(view, arm)
     places: list[FilledPlace] = []
     for order, own in enumerate(configurations(view, arm), 1):
-        trials = {
-            each: view.trials[each]
-            for each in own
-            if view.trials[each].state is TrialState.FINISHED and view.trials[each].feasible is not False
-        }
-        told = {each: objective_values(trial.metrics, metrics) for each, trial in trials.items()}
-        reached = [values for values in told.values() if values is not None]
-        if reached:
-            first = next(each for each, values in told.items() if values is not None)
-            label = config_label(view.trials[first].planned.config, varied)
-            values = fmean(x for x, _ in reached), fmean(y for _, y in reached)
-            places.append(FilledPlace(first, label, order, len(reached), values))
+        finished = [each for each in own if view.trials[each].state is TrialState.FINISHED]
+        for where, measured in at_places(view, finished):
+            kept = {each: own for each, own in measured.items() if view.trials[each].counts_at(own)}
+            told = {each: objective_values(own, metrics) for each, own in kept.items()}
+            reached = [values for values in told.values() if values is not None]
+            if reached:
+                first = next(each for each, values in told.items() if values is not None)
+                label = point_label(where, config_label(view.trials[first].planned.config, varied))
+                values = fmean(x for x, _ in reached), fmean(y for _, y in reached)
+                places.append(FilledPlace(first, label, order, len(reached), values))
     return places
 
 

@@ -10,9 +10,9 @@ from service.analysis.intervals import interval_words
 from service.contract.metrics import ACCURACY, GAP, I_XZ
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing import rows
 from service.figures.drawing.bands import across, bars, bounds_of, drawn_of_seeds, legend_rank
 from service.figures.drawing.configurations import (

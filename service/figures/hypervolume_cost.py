@@ -12,9 +12,9 @@ from service.analysis.intervals import interval_words
 from service.contract.methods.searches import Suggesting
 from service.contract.metrics import SECONDS
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.contract.wording.numbers import duration, number, plural, setting
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.bands import bars, drawn_of_seeds
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.hover import hover

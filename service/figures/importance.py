@@ -13,9 +13,9 @@ from service.contract.wording.palette import arm_style
 from service.figures.drawing.choices import chosen_metric, judged, metric_control, one_of
 from service.figures.drawing.configurations import final_value, finite
 from service.figures.drawing.hover import hover
-from service.figures.drawing.parameters import simplex_keys, varies
 from service.figures.drawing.style import TRUTH_COLOUR, layout, short, title_of
 from service.figures.drawing.trial_labels import AT_THE_MIDDLE, joint_labels
+from service.figures.drawing.varied_parameters import simplex_keys, varies
 from service.figures.figure import Asked, Control, Figure
 from service.views.selectors import varied_by_arm
 from service.views.view import View

@@ -8,9 +8,9 @@ from service.analysis import axis_for
 from service.analysis.candidates import chooser
 from service.contract.metrics import on_training_split
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import number
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.choices import chosen_metric, measured, metric_control, one_of
 from service.figures.drawing.configurations import best_of
 from service.figures.drawing.hover import hover

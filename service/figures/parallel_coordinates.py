@@ -12,9 +12,9 @@ from service.contract.wording.numbers import plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.configurations import finite
 from service.figures.drawing.coordinates import Coordinate, coordinate
-from service.figures.drawing.parameters import BETA, covers_betas, finds_beta, found_words, value_of, varies
 from service.figures.drawing.style import layout, title_of
 from service.figures.drawing.trial_labels import key_labels
+from service.figures.drawing.varied_parameters import BETA, covers_betas, finds_beta, found_words, value_of, varies
 from service.figures.figure import Asked, Figure
 from service.views.selectors import varied_by_arm
 from service.views.trial import TrialView
@@ -43,7 +43,7 @@ class CoordinatesData(NamedTuple):
     more_axes: int  # parameters that have no axis
     without: int  # trials that lack a value
     hidden: int  # lines that are not shown because there are too many
-    found: list[str]  # arms whose β is where their weights ended
+    own_betas: list[str]  # arms whose β is where their weights ended
     curves: int = 0  # trials that have many lines
 
 
@@ -96,7 +96,7 @@ def coordinates_data(view: View) -> CoordinatesData:
         for key in keys[:room]
     }
     axes += [coordinate(labels[key], column) for key, column in values.items()]
-    found = [arm.name for arm, beta in zip(owners, values.get(BETA, []), strict=False) if finds_beta(arm) and beta]
+    own_betas = [arm.name for arm, beta in zip(owners, values.get(BETA, []), strict=False) if finds_beta(arm) and beta]
     axes += [coordinate(title_of(metric), [line.metrics[metric] for line in lines]) for metric in metrics]
     places = {name: i for i, name in enumerate(names)}
     return CoordinatesData(
@@ -107,7 +107,7 @@ def coordinates_data(view: View) -> CoordinatesData:
         max(0, len(keys) - room),
         sum(not own for own in by_trial),
         len(complete) - len(lines),
-        list(dict.fromkeys(found)),
+        list(dict.fromkeys(own_betas)),
         sum(len(own) > 1 for own in by_trial),
     )
 
@@ -131,7 +131,7 @@ def _subtitle(data: CoordinatesData) -> str:
     parts = [
         f"a line per {'point' if data.curves else 'trial'}, coloured by arm" if data.trials else "",
         plural(len(set(data.trials)), "trial") if data.trials else "",
-        found_words(data.found),
+        found_words(data.own_betas),
         f"{data.without:,} without a value on every axis left out" if data.without else "",
         f"{data.hidden:,} more not shown" if data.hidden else "",
         f"{data.more_axes} more parameters vary" if data.more_axes else "",

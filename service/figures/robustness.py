@@ -11,9 +11,9 @@ from service.analysis.ranks import rank_averages
 from service.contract.metrics import ACCURACY, ROBUST_IMAGES, Kind, described, of_kind
 from service.contract.wire.events import Metrics
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import number, plural
 from service.contract.wording.palette import arm_style
-from service.contract.wording.selection import Chooser, on_split
 from service.figures.drawing.bands import bounds_of, drawn_of_seeds, ends
 from service.figures.drawing.choices import one_of
 from service.figures.drawing.configurations import Best, best_by, best_of, choosing_value, final_value, finite

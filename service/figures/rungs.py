@@ -1,4 +1,4 @@
-"""Rungs: how many trials of each arm trained to which epoch, and how many stopped where they were compared."""
+"""Rungs: how many trials of each arm trained to which epoch, and who stopped where they were compared."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from service.contract.wording.numbers import percent, plural
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.hover import hover
 from service.figures.drawing.style import layout
+from service.figures.drawing.trial_labels import labels_of
 from service.figures.figure import Asked, Figure
 from service.views.trial import TrialView
 from service.views.view import View
@@ -26,9 +27,20 @@ class Step(NamedTuple):
     stopped: int
 
 
+class Left(NamedTuple):
+    """A trial that stopped at a rung; `remaining` had not left before it, the last in the order first."""
+
+    trial: str
+    label: str
+    epoch: int
+    remaining: int
+    reason: str
+
+
 class ArmRungs(NamedTuple):
     name: str
     steps: list[Step]  # from the first epoch on: rungs that were reached, and the furthest that any trial is
+    left: list[Left]
 
 
 class RungsData(NamedTuple):
@@ -38,19 +50,33 @@ class RungsData(NamedTuple):
 
 
 def rungs_data(view: View) -> RungsData:
-    trials = list(view.trials.values())
-    arms = [_arm(name, [t for t in trials if t.planned.arm == name]) for name in (a.name for a in view.study.arms)]
+    trials, arms = list(view.trials.values()), []
+    for arm in view.study.arms:
+        steps = _steps([trial for trial in trials if trial.planned.arm == arm.name])
+        arms.append(ArmRungs(arm.name, steps, _left(view, arm.name, steps)))
     return RungsData(arms, sum(trial.epoch for trial in trials), sum(trial.planned.training.epochs for trial in trials))
 
 
-def _arm(name: str, trials: Sequence[TrialView]) -> ArmRungs:
+def _steps(trials: Sequence[TrialView]) -> list[Step]:
     epochs = [trial.epoch for trial in trials]
     cuts = [trial.stopped_after for trial in trials]
     places = sorted({epoch for epoch in (*cuts, max(epochs, default=0)) if epoch})
     # A trial that is behind the furthest of its arm has not left: it is in a cohort that trains later.
     left = [trial.epoch if trial.is_over else inf for trial in trials]
     steps = [Step(place, sum(epoch >= place for epoch in left), cuts.count(place)) for place in places]
-    return ArmRungs(name, [Step(0, len(trials), 0), *steps] if steps else [])
+    return [Step(0, len(trials), 0), *steps] if steps else []
+
+
+def _left(view: View, arm: str, steps: Sequence[Step]) -> list[Left]:
+    """Those that were ahead are told of first, so they are the last to go."""
+    stopped = [own for own in view.ended if view.trials[own].planned.arm == arm and view.trials[own].stopped_after]
+    labels, left = labels_of(view, stopped), []
+    for step in steps:
+        there = [trial for trial in stopped if view.trials[trial].stopped_after == step.epoch]
+        for i, trial in enumerate(reversed(there)):
+            reason = view.trials[trial].reason or "stopped"
+            left.append(Left(trial, labels[trial], step.epoch, step.trials - i, reason))
+    return left
 
 
 def draw_rungs(data: RungsData, revision: str) -> PlotlyFigure:
@@ -61,10 +87,11 @@ def draw_rungs(data: RungsData, revision: str) -> PlotlyFigure:
     said = f"{plural(stopped, 'trial')} stopped; {percent(data.trained / data.planned)} of all epochs trained"
     empty = "Steps appear with the first report."
     drawing = layout(x, y, said if shown else "", revision, summary=said if shown else "no trial yet", empty=empty)
-    return {"data": [_trace(arm, i) for i, arm in enumerate(data.arms)], "layout": drawing}
+    traces = [trace for i, arm in enumerate(data.arms) for trace in (_counts(arm, i), _stopped(arm, i))]
+    return {"data": traces, "layout": drawing}
 
 
-def _trace(arm: ArmRungs, index: int) -> Trace:
+def _counts(arm: ArmRungs, index: int) -> Trace:
     """Down at each rung: two points there, before and after."""
     colour, symbol = arm_style(index)
     places: list[tuple[int, int, str]] = []
@@ -78,11 +105,29 @@ def _trace(arm: ArmRungs, index: int) -> Trace:
         "type": "scatter",
         "mode": "lines+markers",
         "name": arm.name,
+        "legendgroup": arm.name,
         "x": [epoch for epoch, _, _ in places],
         "y": [count for _, count, _ in places],
         **hover(words for _, _, words in places),
         "line": {"color": colour},
         "marker": {"color": colour, "symbol": symbol},
+    }
+
+
+def _stopped(arm: ArmRungs, index: int) -> Trace:
+    """A hollow mark of the arm for each trial that left, one below the other."""
+    colour, symbol = arm_style(index)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": arm.name,
+        "legendgroup": arm.name,
+        "showlegend": False,
+        "x": [own.epoch for own in arm.left],
+        "y": [own.remaining for own in arm.left],
+        **hover(f"{own.label}<br>{own.reason}" for own in arm.left),
+        "customdata": [own.trial for own in arm.left],
+        "marker": {"color": colour, "symbol": f"{symbol}-open", "size": 9},
     }
 
 
@@ -97,7 +142,7 @@ def _stops(study: Study) -> bool:
 FIGURE = Figure(
     "rungs",
     "Trials that stopped early",
-    "how many trials of each arm trained to which epoch, and how many stopped at each rung",
+    "how many trials of each arm trained to which epoch, and which of them stopped at each rung (hollow)",
     "runs",
     (),
     figure,

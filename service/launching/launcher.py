@@ -32,10 +32,11 @@ from service.contract.wire.events import (
 from service.contract.wire.log_lines import LOG_FORMAT, messages
 from service.contract.wire.transitions import STUDY_MOVES
 from service.launching.again import extension, retrial
+from service.launching.beside import wait_for_ray
+from service.launching.going_on import where_it_goes_on
 from service.launching.handover import Handover
 from service.launching.jobs import Jobs, JobStatus
 from service.launching.leases import Leases
-from service.launching.places import where_it_goes_on
 from service.launching.sight import Sight
 from service.settings import Settings
 from service.store.protocol import Store, StudyRow
@@ -170,6 +171,7 @@ class Launcher:
         self._store.append(study_id, [event], refused)
 
     def _run(self) -> None:
+        wait_for_ray(self._settings, self._stopping)
         while not self._stopping.is_set():
             self._wake.clear()
             self._wake.wait(TICK_SECONDS if self.step() else IDLE_SECONDS)

@@ -1,7 +1,7 @@
 """Problems of installed packages: a package names them as entry points, a study names the package.
 
-Only what is written beside a package is read here. The code is a file that imports them, stored like any other, so that
-a process on Ray reads it, once for each version.
+The package's files are read here and never imported. The code is a file that imports them, stored like any other, so
+that a process on Ray reads it, once for each version; it carries what the files were, and refuses others.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import EntryPoint, entry_points
 
+from service.contract.installed import digest_of
 from service.contract.wire.errors import Detail, InvalidInput
 
 GROUP = "paretoscope.problems"
@@ -34,9 +35,10 @@ def files_of(package: str) -> dict[str, bytes]:
         lines.append(f"from {point.module} import {point.attr}\n")
         names.append(point.attr)
     dist = points[0].dist
-    of = f"{dist.name} {dist.version}" if dist else package
-    text = f"{of!r}\n{''.join(lines)}__all__ = {names!r}\n"
-    return {ENTRY: text.encode()}
+    modules = sorted({point.module.partition(".")[0] for point in points})
+    was = (dist.name if dist else package, modules, dist.version if dist else "", digest_of(modules))
+    check = f"from service.contract.installed import must_be\nmust_be{was!r}\n"
+    return {ENTRY: f"{check}{''.join(lines)}__all__ = {names!r}\n".encode()}
 
 
 def _plain(name: str) -> str:

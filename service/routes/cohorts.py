@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -51,14 +51,23 @@ def list_cohorts(study_id: StudyId, parts: PartsOf) -> CohortStates:
     openapi_extra=takes({BINARY: FILE}),
     responses=refuses(Conflict),
 )
-async def put_state(study_id: StudyId, key: Key, body: Annotated[Body, Depends(_body)], parts: PartsOf) -> None:
-    """What trial processes save every few minutes and on a pause: safetensors whose metadata name the members."""
+async def put_state(
+    study_id: StudyId,
+    key: Key,
+    body: Annotated[Body, Depends(_body)],
+    parts: PartsOf,
+    anew: Annotated[
+        bool, Query(description="the state that is kept could not be read: this one takes its place")
+    ] = False,
+) -> None:
+    """What trial processes save every few minutes and on a pause: safetensors whose metadata name the members. 409
+    for one that is behind what is kept of them."""
     await run_in_threadpool(_check_open, parts, study_id)
     await run_in_threadpool(parts.room.for_state, study_id, key, body.announced)
     with parts.states.draft(study_id, key) as draft:
         async for chunk in body.chunks():
             await run_in_threadpool(draft.file.write, chunk)
-        await run_in_threadpool(_check_head, parts, study_id, key, draft)
+        await run_in_threadpool(_check_head, parts, study_id, key, draft, anew)
         await run_in_threadpool(_settle, parts, study_id, draft)
 
 
@@ -79,7 +88,7 @@ def _check_open(parts: Parts, study_id: str) -> None:
         raise Conflict(message, [Detail(path="state", message=state.value)])
 
 
-def _check_head(parts: Parts, study_id: str, key: str, draft: Draft) -> None:
+def _check_head(parts: Parts, study_id: str, key: str, draft: Draft, anew: bool) -> None:
     try:
         state = head_of(draft.start(8 + LONGEST_HEAD))
     except (ValueError, RecursionError) as error:
@@ -89,6 +98,10 @@ def _check_head(parts: Parts, study_id: str, key: str, draft: Draft) -> None:
     known = parts.views.trial_ids(study_id)
     if unknown := [trial for trial in state.members if trial not in known]:
         raise InvalidInput(f"there is no trial {unknown[0]!r} in study {study_id}")
+    kept = None if anew else parts.states.head(study_id, key)
+    if kept is not None and state.epoch < kept.epoch:
+        message = f"cohort {key} is saved after its epoch {kept.epoch}: a state after epoch {state.epoch} is behind it"
+        raise Conflict(message, [Detail(path="epoch", message=str(kept.epoch))])
 
 
 def _settle(parts: Parts, study_id: str, draft: Draft) -> None:

@@ -28,10 +28,10 @@ from service.views.kept import KeptSummaries
 from service.views.summaries import Summaries
 from service.web.audit import Audit
 from service.web.auth import caller_of
+from service.web.disk_space import Room
 from service.web.doorkeeper import Caller, Doorkeeper
 from service.web.gauges import Gauges
 from service.web.rates import Rate
-from service.web.room import Room
 from service.web.streams import Wake
 
 

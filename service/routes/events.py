@@ -12,6 +12,7 @@ from service.contract.wire.answers.streams import SentEvent
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import (
     RESERVED,
+    SINCE_HEADER,
     STATE_HEADER,
     Accepted,
     RefusedEvent,
@@ -26,6 +27,7 @@ from service.contract.wire.events import (
 )
 from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId
 from service.routes.elsewhere import check_sender, misplaced
+from service.routes.epochs import beyond_plan
 from service.routes.metric_names import too_many_names
 from service.web.bodies import Body
 from service.web.openapi import Route, answers, ref, refuses, takes
@@ -35,6 +37,7 @@ from service.web.streams import stream
 router = APIRouter(tags=["events"], route_class=Route)
 
 EVENTS = "text/event-stream"
+SINCE = "when the first of them happened, in seconds since 1970: how late reports are is read off it"
 RESUMED = "the last event seen; browsers send it by themselves when they reconnect, and it wins over `after`"
 
 
@@ -69,7 +72,12 @@ def _body(request: Request, parts: PartsOf) -> Body:
     responses=refuses(Conflict),
 )
 async def send_reports(
-    study_id: StudyId, body: Annotated[Body, Depends(_body)], response: Response, parts: PartsOf, caller: CallerOf
+    study_id: StudyId,
+    body: Annotated[Body, Depends(_body)],
+    response: Response,
+    parts: PartsOf,
+    caller: CallerOf,
+    since: Annotated[float | None, Header(alias=SINCE_HEADER, ge=0, allow_inf_nan=False, description=SINCE)] = None,
 ) -> Accepted:
     """What drivers send, and whoever asked for a trial. Each event has its own uid; sending one twice changes nothing.
 
@@ -79,6 +87,7 @@ async def send_reports(
     batch = await body.parsed(Reports)
     await run_in_threadpool(check_sender, parts, caller, study_id, batch.events)
     accepted = await run_in_threadpool(_append, parts, study_id, batch)
+    parts.gauges.heard(study_id, accepted.accepted, since)
     response.headers[STATE_HEADER] = (await run_in_threadpool(parts.store.study, study_id)).state.value
     return accepted
 
@@ -99,13 +108,13 @@ def _append(parts: Parts, study_id: str, batch: Reports) -> Accepted:
                 message = f"there is no trial {event.trial!r} in study {study_id}"
                 refused[event.uid] = Detail(path=f"events[{i}].trial", message=message)
     places = {event.uid: i for i, event in reversed(list(enumerate(batch.events)))}
-    for uid, detail in misplaced(parts, study_id, batch.events).items():
+    unfit = {**beyond_plan(parts, study_id, batch.events), **misplaced(parts, study_id, batch.events)}
+    for uid, detail in unfit.items():
         place = f"events[{places[uid]}].{detail.path}"
         refused.setdefault(uid, Detail(path=place, message=detail.message))
     refused = {**too_many_names(parts, study_id, batch.events), **refused}
     events = [event for event in batch.events if event.uid not in refused]
     appended = parts.store.append(study_id, events, job=batch.job)
-    parts.gauges.heard(study_id, appended.accepted)
     for uid, reason in appended.refused:
         refused[uid] = Detail(path=f"events[{places[uid]}]", message=reason)
     if refused and not appended.accepted and not appended.duplicates:

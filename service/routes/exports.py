@@ -13,12 +13,12 @@ from fastapi.responses import HTMLResponse, Response, StreamingResponse
 from service.analysis.compared import compared
 from service.answers.whole import whole
 from service.contract.wire.answers.exports import MethodsAnswer, WholeStudy
+from service.exports.flat_tables import TableName, table_of
 from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
 from service.exports.report import report
-from service.exports.tables import TableName, table_of
 from service.figures import FIGURES, figures_of
 from service.figures.figure import Asked
 from service.routes.dependencies import PartsOf, StudyId, asks

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import nullcontext
 
+from service.contract.requirements import FILE, asked_for, joined
 from service.contract.study.parsing import Written
 from service.contract.study.study import Study
-from service.contract.wire.errors import Detail, Forbidden, InvalidInput
+from service.contract.wire.errors import Detail, Forbidden, InvalidInput, TooManyRequests
 from service.launching.packaged import ENTRY, PREFIX, files_of
 from service.routes.dependencies import Parts
+from service.store.code import hash_of
 from service.web.doorkeeper import Caller
 
 HASH = re.compile("[0-9a-f]{64}")
 
 
-def with_known_code(written: Written, parts: Parts, caller: Caller) -> Written:
-    """The study with what Ray found in its code, in place of its hash; as it is where it names none."""
+def with_known_code(written: Written, parts: Parts, caller: Caller, keeps: bool = True) -> Written:
+    """The study with what Ray found in its code, in place of its hash; as it is where it names none.
+
+    Packages that the study asks for become part of its code. Without `keeps` that is not made where it is new.
+    """
     named = written.body.get("code") if isinstance(written.body, dict) else None
     if named is None:
         return written
@@ -29,8 +36,29 @@ def with_known_code(written: Written, parts: Parts, caller: Caller) -> Written:
         more = "; 'paretoscope submit' and Client().submit send a file or folder by its path"
         more += f"; an installed package is named {PREFIX}NAME"
         raise InvalidInput(f"code: {rule}{more}", [Detail(path="code", message=rule + more)])
+    if asked := asked_for(written.body.get("requirements")):
+        given = _with_packages(given, asked, parts, caller, keeps)
     code = parts.describing.code(given)
-    return written._replace(body={**written.body, "code": code})  # no text that was written: its words may have lines
+    body = {key: value for key, value in written.body.items() if key != "requirements" or not asked}
+    return written._replace(body={**body, "code": code})  # no text that was written: its words may have lines
+
+
+def _with_packages(given: str, asked: Sequence[str], parts: Parts, caller: Caller, keeps: bool) -> str:
+    """The hash of the same code that also asks for these packages; read anew, as it may not be read without them."""
+    reading, files = parts.code.reading(given), parts.code.files(given)
+    if reading is None or not files:
+        return given
+    files |= {FILE: joined(files.get(FILE, b""), asked)}
+    own = hash_of(files, reading.entry)
+    if parts.code.content(own) is not None:
+        return own
+    if not keeps:
+        return given
+    if wait := parts.code_sent.take(caller.name):
+        raise TooManyRequests("code was sent too often with this token", wait)
+    with parts.tokens.admission() if caller.token else nullcontext():
+        parts.room.for_code(caller.token, sum(map(len, files.values())))
+        return parts.code.put(files, reading.entry, caller.token.id if caller.token else None)
 
 
 def check_still_there(parts: Parts, study: Study) -> None:

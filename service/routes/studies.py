@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 
 from service.answers.checks import check_answer
 from service.answers.comparison import comparison_answer
-from service.answers.finding import Sought
+from service.answers.sought import Sought
 from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
-from service.contract.limits import STUDIES_LISTED
+from service.contract.ceilings import STUDIES_LISTED
 from service.contract.study.data_paths import check_as_written, folders_of
 from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse, read
@@ -120,7 +120,7 @@ async def check_study(body: StudyBody, parts: PartsOf, caller: CallerOf) -> Chec
         text = await body.text()
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
-    known = partial(with_known_code, parts=parts, caller=caller)
+    known = partial(with_known_code, parts=parts, caller=caller, keeps=False)
 
     def allow(study: Study) -> None:
         _check_place(parts, study)
@@ -146,14 +146,14 @@ def list_studies(
 ) -> StudyList:
     """Newest first, without those that were archived unless they are asked for."""
     sought = Sought(text, tag, data, arm, pinned, archived)
-    found = list(islice(_found(parts, state, after, limit + 1, sought), limit + 1))
+    page = list(islice(_sought(parts, state, after, limit + 1, sought), limit + 1))
     return StudyList(
-        studies=[up_to_now(study, datetime.now(UTC)) for study in found[:limit]],
-        next=found[limit - 1].id if len(found) > limit else None,
+        studies=[up_to_now(study, datetime.now(UTC)) for study in page[:limit]],
+        next=page[limit - 1].id if len(page) > limit else None,
     )
 
 
-def _found(parts: Parts, state: State, after: str | None, at_once: int, sought: Sought) -> Iterator[StudySummary]:
+def _sought(parts: Parts, state: State, after: str | None, at_once: int, sought: Sought) -> Iterator[StudySummary]:
     """Page by page, as far as somebody reads on."""
     while True:
         rows = parts.store.list_studies(state, at_once, after)

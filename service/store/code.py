@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import math
 import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from pydantic import Field
 
-from service.contract.methods.own_description import MOST_REQUIREMENTS
 from service.contract.plain_text import hidden_in, printable
+from service.contract.requirements import FILE, MOST_REQUIREMENTS, lines_of
 from service.contract.wire.errors import Detail, InvalidInput, TooLarge
 from service.contract.wire.reading import CodeReading
 from service.store.artifacts import remove, size_below
@@ -44,6 +47,14 @@ class Reading(CodeReading):
         return bool(self.problems) or self.refusal is not None
 
 
+class Stamp(NamedTuple):
+    """Which code, and what changes when something new is written about it."""
+
+    hash: str
+    changed: int
+    inode: int
+
+
 class CodeStore:
     """Below one folder, by hash. The hash is of names and contents, so it cannot be two different things."""
 
@@ -64,6 +75,11 @@ class CodeStore:
         place = self._folder / code_hash / CONTENT
         return place if place.is_file() else None
 
+    def files(self, code_hash: str) -> dict[str, bytes]:
+        """By name; none where there is no such code."""
+        place = self.content(code_hash)
+        return unpacked(place.read_bytes()) if place else {}
+
     def reading(self, code_hash: str) -> Reading | None:
         """None where there is no such code."""
         place = self._folder / code_hash / DESCRIPTION
@@ -77,6 +93,10 @@ class CodeStore:
         hashes = sorted(place.parent.name for place in self._folder.glob(f"*/{DESCRIPTION}"))
         readings = {code_hash: self.reading(code_hash) for code_hash in hashes}
         return {code_hash: reading for code_hash, reading in readings.items() if reading is not None}
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """Newest first; as long as they are the same, so is what `kept` says."""
+        return tuple(sorted(_stamps(self._folder), key=lambda stamp: (-stamp.changed, stamp.hash)))
 
     def bytes_of(self, code_hash: str) -> int:
         return size_below(self._folder / code_hash)
@@ -97,6 +117,13 @@ class CodeStore:
             draft.settle()
 
 
+def _stamps(folder: Path) -> Iterator[Stamp]:
+    for place in folder.glob(f"*/{DESCRIPTION}"):
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            found = place.stat()
+            yield Stamp(place.parent.name, found.st_mtime_ns, found.st_ino)
+
+
 def hash_of(files: Mapping[str, bytes], entry: str) -> str:
     digest = hashlib.sha256(f"{entry}\n".encode())
     for name in sorted(files):
@@ -104,7 +131,7 @@ def hash_of(files: Mapping[str, bytes], entry: str) -> str:
     return digest.hexdigest()
 
 
-def unpacked(content: bytes, most_bytes: int) -> dict[str, bytes]:
+def unpacked(content: bytes, most_bytes: float = math.inf) -> dict[str, bytes]:
     """The files of an archive that somebody sent, none of which leads out of it."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -153,10 +180,9 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
 
 def _requirements(files: Mapping[str, bytes]) -> list[str]:
     """The lines of its requirements.txt, if it has one."""
-    lines = files.get("requirements.txt", b"").decode(errors="replace").splitlines()
-    asked = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+    asked = lines_of(files.get(FILE, b"").decode(errors="replace"))
     if len(asked) > MOST_REQUIREMENTS:
-        raise _refused("requirements.txt", f"asks for {len(asked)} packages, over the limit of {MOST_REQUIREMENTS}")
+        raise _refused(FILE, f"asks for {len(asked)} packages, over the limit of {MOST_REQUIREMENTS}")
     if hidden := next((rule for line in asked if (rule := hidden_in(line))), None):
-        raise _refused("requirements.txt", hidden)
+        raise _refused(FILE, hidden)
     return asked

@@ -18,12 +18,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import sqlalchemy as sql
 
 from paretoscope import __version__
 from service.contract.wire.errors import Conflict, InvalidInput, NoSpace, NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.keeping import Kept, NotKept
 from service.store.copying import Copied, copy_rows
 from service.store.database import FILE, Database, copy_file
 from service.store.schema import events, studies
@@ -34,15 +34,6 @@ ABOUT = "about.json"
 # Saved states are copied before the log and weights after it: a state that is behind its log is trained on from, one
 # that is ahead of it would leave a gap.
 BEFORE, AFTER = ("states",), ("artifacts", "code")
-
-
-class Kept(NamedTuple):
-    """What a command did, in numbers."""
-
-    studies: int
-    events: int
-    files: int
-    bytes: int
 
 
 def backup(home: Path, url: str | None, place: Path) -> Kept:
@@ -58,7 +49,11 @@ def backup(home: Path, url: str | None, place: Path) -> Kept:
             raise NoSpace(f"{place} cannot be written: {error.strerror}") from error
         finally:
             part.unlink(missing_ok=True)
-    return Kept(*copied, files, place.stat().st_size)
+    return _kept(copied, files, place.stat().st_size)
+
+
+def _kept(copied: Copied, files: int, size: int) -> Kept:
+    return Kept(studies=copied.studies, events=copied.events, files=files, bytes=size)
 
 
 def _write(part: Path, home: Path, url: str | None, copy: Path) -> tuple[Copied, int]:
@@ -91,7 +86,7 @@ def restore(home: Path, url: str | None, place: Path) -> Kept:
         for name in (*BEFORE, *AFTER, *([FILE] if url is None else [])):
             if (Path(folder) / name).exists():
                 (Path(folder) / name).rename(home / name)
-    return Kept(*copied, files, place.stat().st_size)
+    return _kept(copied, files, place.stat().st_size)
 
 
 def migrate(home: Path, url: str | None) -> Kept:
@@ -105,7 +100,7 @@ def migrate(home: Path, url: str | None) -> Kept:
             copied = copy_rows(source, target)
             size = source.size_bytes()
         (home / FILE).rename(home / f"{FILE}.migrated")
-    return Kept(*copied, 0, size)
+    return _kept(copied, 0, size)
 
 
 @contextmanager
@@ -186,12 +181,12 @@ def main(arguments: list[str]) -> int:
         else:
             kept = (backup if what == "backup" else restore)(Path(home), url, Path(rest[0]))
     except ParetoscopeError as error:
-        print(json.dumps({"error": error.message}))  # noqa: T201
+        print(NotKept(error=error.message).model_dump_json())  # noqa: T201
         return 1 if isinstance(error, Unavailable | NoSpace) else 2
     except OSError as error:
-        print(json.dumps({"error": f"{error.filename or home}: {error.strerror}"}))  # noqa: T201
+        print(NotKept(error=f"{error.filename or home}: {error.strerror}").model_dump_json())  # noqa: T201
         return 1
-    print(json.dumps(kept._asdict()))  # noqa: T201
+    print(kept.model_dump_json())  # noqa: T201
     return 0
 
 

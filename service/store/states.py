@@ -25,12 +25,7 @@ class StateFile(NamedTuple):
 
     def head(self) -> CohortState | None:
         """None where it cannot be read."""
-        try:
-            with self.place.open("rb") as file:
-                return head_of(file.read(8 + LONGEST_HEAD))
-        except (OSError, ValueError) as error:
-            log.warning("%s is passed over: %s", self.place, error)
-            return None
+        return _head(self.place)
 
 
 class States:
@@ -42,6 +37,10 @@ class States:
     def find(self, study: str, key: str) -> Path | None:
         place = self._place(study, key)
         return place if place.is_file() else None
+
+    def head(self, study: str, key: str) -> CohortState | None:
+        """What is saved of a cohort; none also where that cannot be read."""
+        return _head(place) if (place := self.find(study, key)) else None
 
     @contextmanager
     def draft(self, study: str, key: str) -> Iterator[Draft]:
@@ -79,3 +78,12 @@ class States:
 
     def _place(self, study: str, key: str) -> Path:
         return self._folder / study / f"{key}.safetensors"
+
+
+def _head(place: Path) -> CohortState | None:
+    try:
+        with place.open("rb") as file:
+            return head_of(file.read(8 + LONGEST_HEAD))
+    except (OSError, ValueError) as error:
+        log.warning("%s is passed over: %s", place, error)
+        return None

@@ -112,3 +112,11 @@ class Views:
             return entry.view.study.arms_elsewhere
         with self.read(study_id) as view:
             return view.study.arms_elsewhere
+
+    def epochs(self, study_id: str) -> dict[str, int]:
+        """By arm, as far as the view has been folded: an extension may have added some since."""
+        entry = self._known(study_id)
+        if entry is not None:
+            return entry.view.epochs
+        with self.read(study_id) as view:
+            return view.epochs

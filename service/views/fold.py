@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pydantic import ValidationError
 
 from service.contract.study.earlier import as_meant
-from service.contract.study.expansion import PlannedTrial, Slot, expand
+from service.contract.study.expansion import Config, PlannedTrial, Slot, expand, shown
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
 from service.contract.wire.errors import InvalidInput, Unreadable
@@ -63,6 +63,10 @@ def _readable(row: StudyRow) -> tuple[Study, list[PlannedTrial | Slot]]:
         raise Unreadable(f"study {row.id} cannot be read by this version: {said}") from refused
 
 
+def _config(planned: PlannedTrial | Slot, suggested: dict[str, Setting]) -> Config:
+    return shown(planned, suggested) if isinstance(planned, Slot) else {**planned.config, **suggested}
+
+
 class StudyView:
     """A study as the log tells it. `seq` is the last event folded in."""
 
@@ -99,6 +103,17 @@ class StudyView:
         self._left_running: list[TrialView] = []  # when Ray went out of sight
         self.alike = self.attacked_alike = True
         self.memo = Memo()
+
+    @property
+    def has_own_driver(self) -> bool:
+        """Whether the launcher has started one: its jobs bear the study's id."""
+        return self.job is not None and self.job.partition("-")[0] == self.id
+
+    @property
+    def epochs(self) -> dict[str, int]:
+        """Of a trial, by arm."""
+        study = self.study
+        return {arm.name: int(arm.training.get("epochs", study.training.epochs)) for arm in study.arms}
 
     def apply(self, logged: Logged) -> None:
         self.seq, at, event = logged
@@ -223,7 +238,7 @@ class StudyView:
     def _with_values(self, trial: TrialView, suggested: dict[str, Setting] | None) -> None:
         """A new config, never a change in place: the slots of an arm share theirs."""
         if suggested:
-            trial.planned = trial.planned._replace(config={**trial.planned.config, **suggested})
+            trial.planned = trial.planned._replace(config=_config(trial.planned, suggested))
 
     def _somebody_trains(self, elsewhere: bool) -> None:
         """Who trains elsewhere says nothing about Ray."""

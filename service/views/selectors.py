@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from math import ceil
 from typing import NamedTuple
 
 from service.contract.methods.stopping import Halving
+from service.contract.study.halved import halved
 from service.contract.wire.events import StudyState, TrialState
 from service.views.trial import TrialView
 from service.views.view import View
@@ -55,18 +56,20 @@ def progress(view: View, arm: str | None = None) -> float:
     """Share of the work that is done, 0 to 1."""
     trials = [trial for trial in view.all_trials.values() if arm is None or trial.planned.arm == arm]
     if view.study.stopping is not None:
-        return _share_of_epochs(view.study.stopping, trials)
+        return _share_of_epochs(view.study.stopping, {own.name for own in halved(view.study)}, trials)
     return sum(trial.done for trial in trials) / len(trials) if trials else 1.0
 
 
-def _share_of_epochs(halving: Halving, trials: Sequence[TrialView]) -> float:
-    """Of the epochs that will have been trained: those that trials stop before are no work."""
+def _share_of_epochs(halving: Halving, cut: Collection[str], trials: Sequence[TrialView]) -> float:
+    """Of the epochs that will have been trained: those that trials of the arms `cut` stop before are no work."""
     trained = sum(trial.epoch for trial in trials)
     left = 0
     for arm in {trial.planned.arm for trial in trials}:
         own = [trial for trial in trials if trial.planned.arm == arm and not trial.is_over]
         seeds = len({trial.planned.seed for trial in own})
-        if own:
+        if arm not in cut:
+            left += sum(max(0, trial.planned.training.epochs - trial.epoch) for trial in own)
+        elif own:
             epochs, first = own[0].planned.training.epochs, min(trial.epoch for trial in own)
             rung = next((rung for rung in halving.rungs(epochs) if rung > first), epochs)
             left += sum(max(0, rung - trial.epoch) for trial in own)

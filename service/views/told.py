@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from service.contract.methods.searches import ToldTrial
 from service.contract.study.axes import Choice, Searched
-from service.contract.study.expansion import Config, Slot, expand, searched
+from service.contract.study.expansion import WEIGHTING, Config, Slot, expand, searched, shown
 from service.contract.study.outcomes import excesses, objective_values
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
@@ -45,9 +45,10 @@ def told_by(earlier: View, study: Study, arm: str) -> list[ToldTrial]:
     Seed by seed: the searches of other seeds stay independent of each other.
     """
     slot = next(trial for trial in expand(study) if isinstance(trial, Slot) and trial.arm == arm)
-    space, bounds, told = searched(slot), study.bounds, []
+    bounds, told = study.bounds, list[ToldTrial]()
     for trial in earlier.trials.values():
         config, seed = trial.planned.config, trial.planned.seed
+        space = searched(slot, config)
         if trial.state is not TrialState.FINISHED or seed not in study.seeds or not _agrees(config, slot, space):
             continue
         reached, broken = objective_values(trial.metrics, study.choosing), excesses(trial.metrics, bounds)
@@ -58,7 +59,8 @@ def told_by(earlier: View, study: Study, arm: str) -> list[ToldTrial]:
 
 
 def _agrees(config: Config, slot: Slot, space: Mapping[str, Searched]) -> bool:
-    fixed = {key: value for key, value in slot.config.items() if key.startswith(OF_METHOD) and key not in space}
+    own = shown(slot, {WEIGHTING: config.get(WEIGHTING)}) if slot.branch(config) else slot.config
+    fixed = {key: value for key, value in own.items() if key.startswith(OF_METHOD) and key not in space}
     return all(config.get(key) == value for key, value in fixed.items()) and all(
         key in config and _is_in(config[key], axis) for key, axis in space.items()
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import NamedTuple
 
 from service.contract.metrics import EPOCH, SECONDS
@@ -137,11 +136,9 @@ class TrialView:
         self.state, self.reason, self.ended_at, self.stopped_after = TrialState.STOPPED, reason, at, epoch
 
     def path(self, metric: str) -> dict[int, float]:
-        """Its finite values by epoch; a resumed trial tells an epoch twice, the later time counts."""
+        """Its values by epoch; a resumed trial tells an epoch twice, the later time counts."""
         told = ((report.get(EPOCH), report.get(metric)) for report in self.reports)
-        return {
-            int(epoch): value for epoch, value in told if epoch is not None and value is not None and isfinite(value)
-        }
+        return {int(epoch): value for epoch, value in told if epoch is not None and value is not None}
 
     def keep_log(self, lines: list[str] | None) -> None:
         if lines:

@@ -14,12 +14,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from service.contract.wire.errors import ErrorBody, ParetoscopeError, TooSlow, Unavailable
 from service.contract.wording.numbers import setting
-from service.web.errors import written
+from service.web.errors import error_json
 
 
 def _answer(status: str, body: ErrorBody, *more: str) -> bytes:
     """A whole answer that ends its connection."""
-    content = written(body)
+    content = error_json(body)
     head = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(content)}", *more]
     return "\r\n".join([*head, "Connection: close", "\r\n"]).encode() + content
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import logging
-from collections import OrderedDict
 from typing import NamedTuple
 
 from service.contract.wire.errors import TooManyRequests, Unauthorized
@@ -17,7 +15,6 @@ from service.web.scopes import DRIVER
 
 log = logging.getLogger("paretoscope.doors")
 
-KNOWN = 1000  # tokens that were right lately
 NEEDED = "this service needs its token: 'Authorization: Bearer …' (PARETOSCOPE_TOKEN)"
 
 
@@ -43,27 +40,22 @@ class Doorkeeper:
         self.is_guarded = settings.token is not None
         self._anybody = ANYBODY._replace(scopes=ANYBODY.scopes | {"code"}) if settings.allow_code else ANYBODY
         self._wrong = Rate(settings.wrong_tokens_per_minute)
-        self._right: OrderedDict[str, None] = OrderedDict()  # by their hashes; who was let in before is not kept out
 
     def admit(self, token: str, address: str) -> Caller:
-        """Unauthorized without a token that is good; TooManyRequests for an address that has tried too many others."""
+        """Unauthorized without a token that is good; TooManyRequests where an address has tried too many that are not.
+
+        Who has a good one never waits for others: all users of this machine have one address.
+        """
         if self._own is None:
             return self._anybody
         if not token:
             raise Unauthorized(NEEDED)
-        known = hashlib.sha256(token.encode()).hexdigest()
-        if (wait := self._wrong.wait(address)) and known not in self._right:
+        if caller := self._caller(token):
+            return caller
+        if wait := self._wrong.wait(address):
             raise TooManyRequests(f"too many wrong tokens from {address}", wait)
-        caller = self._caller(token)
-        if caller is None:
-            self._right.pop(known, None)
-            self._wrong.take(address)
-            raise Unauthorized(NEEDED)
-        self._right[known] = None
-        self._right.move_to_end(known)
-        if len(self._right) > KNOWN:
-            self._right.popitem(last=False)
-        return caller
+        self._wrong.take(address)
+        raise Unauthorized(NEEDED)
 
     def _caller(self, token: str) -> Caller | None:
         if self._own is not None and hmac.compare_digest(token.encode(), self._own.encode()):

@@ -28,16 +28,16 @@ from service.contract.wire.errors import (
 CODES: dict[int, Code] = {404: "not_found", 405: "method_not_allowed"}
 LONGEST = 300
 FULL = (errno.ENOSPC, errno.EDQUOT)
-_WRITTEN = TypeAdapter(ErrorAnswer)
+_ERROR = TypeAdapter(ErrorAnswer)
 
 
-def written(body: ErrorBody) -> bytes:
+def error_json(body: ErrorBody) -> bytes:
     """An error's JSON."""
-    return _WRITTEN.dump_json(ErrorAnswer(error=body))
+    return _ERROR.dump_json(ErrorAnswer(error=body))
 
 
 def error_answer(body: ErrorBody, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(written(body), status, headers, media_type="application/json")
+    return Response(error_json(body), status, headers, media_type="application/json")
 
 
 def refusal(errors: Sequence[Any]) -> InvalidInput:

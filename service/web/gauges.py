@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ROUTED = "paretoscope.routed"  # in a request's scope: where routes leave their address
 WAITING_OR_RUNNING = "studies that wait in the queue, run or are paused"
+LAG = "seconds from a report to the log, in the last batch of the running study that was latest; 0 when none runs"
 SILENCE = "seconds since the last event of the running study that has been silent longest; 0 when none runs"
 
 
@@ -28,9 +29,12 @@ class Gauges:
         self._events = Counter("paretoscope_events", "events that drivers have sent", registry=self._registry)
         self._begun = time.monotonic()
         self._heard: dict[str, float] = {}  # when a study's last event came
+        self._lags: dict[str, float] = {}  # how late the last batch of a study was
 
-    def heard(self, study_id: str, events: int) -> None:
+    def heard(self, study_id: str, events: int, since: float | None = None) -> None:
+        """`since` is when the first of them happened, by the clock of whoever sent them."""
         self._heard[study_id] = time.monotonic()
+        self._lags[study_id] = 0.0 if since is None else max(0.0, time.time() - since)
         self._events.inc(events)
 
     def answered(self, method: str, route: str, status: int) -> None:
@@ -39,10 +43,12 @@ class Gauges:
     def text(self, readings: Mapping[str, int], running: list[str], streams: int, store_bytes: int) -> bytes:
         """In Prometheus' format: `readings` are the studies in each state that has not ended."""
         self._heard = {study: at for study, at in self._heard.items() if study in running}
+        self._lags = {study: lag for study, lag in self._lags.items() if study in running}
         silences = [time.monotonic() - self._heard.get(study, self._begun) for study in running]
         now = [
             _by_state(readings),
             GaugeMetricFamily("paretoscope_silence_seconds", SILENCE, max(silences, default=0.0)),
+            GaugeMetricFamily("paretoscope_report_lag_seconds", LAG, max(self._lags.values(), default=0.0)),
             GaugeMetricFamily("paretoscope_event_streams", "open streams of events", streams),
             GaugeMetricFamily("paretoscope_store_bytes", "size of the database", store_bytes),
         ]

@@ -21,11 +21,12 @@ from typing import Any
 from findings.commit import commit_of
 from findings.folder import ROOT, SPEED
 from findings.running import machine_words
-from findings.speed import GROUPS, Group, Timing, load_speed, renewed, written
+from findings.speed import GROUPS, Group, Timing, load_speed, renewed, speed_text
 from frontends.client import Client
 from paretoscope import __version__
 from tests.benchmarks.cohort import cohorts
 from tests.benchmarks.dashboard import curves, fronts
+from tests.benchmarks.every import prices
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
 from tests.benchmarks.own_code import MEMBERS, foreign_table, own_rows, tune_row
@@ -113,12 +114,9 @@ def _stored(studies: int) -> list[Row]:
 
 
 def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
-    if group == "steps":
-        return steps()
-    if group == "cohort":
-        return cohorts()
-    if group == "own":
-        return own_code()
+    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code}
+    if group in whole:
+        return whole[group]()
     sizes = sizes or SIZES[group]
     if group == "store":
         return [row for studies in sizes for row in _stored(studies)]
@@ -139,6 +137,7 @@ def kept(row: Row, machine: str) -> Timing:
         machine=machine,
         paretoscope=__version__,
         commit=commit_of(ROOT),
+        between=row.between,
     )
 
 
@@ -160,10 +159,11 @@ def main(arguments: Sequence[str]) -> None:
         own = measured(group, asked.size)
         rows += own
         if asked.keep:  # what comes next may fail, and this took minutes
-            SPEED.write_text(written(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
+            SPEED.write_text(speed_text(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
     print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
     for row in rows:
-        print(f"{row.what:90s} {row.ratio:6.2f}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
+        spread = f" ({row.between[0]:.2f} to {row.between[1]:.2f})" if row.between else ""
+        print(f"{row.what:90s} {row.ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
     if "own" in (asked.groups or GROUPS):
         print(f"\n{foreign_table()}")
 

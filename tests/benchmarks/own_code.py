@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -124,9 +123,6 @@ def foreign_table(members: int = 4) -> str:
         "| --- | --- | --- | --- |",
     ]
     for name in foreign.STACKING:
-        if name == "transformer" and find_spec("timm") is None:
-            lines.append(f"| {name} | not measured: timm is not installed | – | – |")
-            continue
         code = LoadedCode(foreign.FOLDER, f"{name}.py")
         cohort = code.cohort(foreign.trials(name, members, Fixed(), batch_size=16), OwnData(), CPU)
         cohort.model.train(True)

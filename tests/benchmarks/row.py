@@ -14,7 +14,9 @@ class Row(NamedTuple):
     first: float
     second: float
     unit: str = "s"
+    median: float | None = None  # of ratios within rounds, where there were any
+    between: tuple[float, float] | None = None  # its 95 % interval
 
     @property
     def ratio(self) -> float:
-        return self.first / self.second
+        return self.first / self.second if self.median is None else self.median

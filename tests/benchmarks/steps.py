@@ -1,4 +1,4 @@
-"""Cost of a training step: MIB and all β at once against fixed β, a cohort of 32 against 32 models. One thread."""
+"""Cost of a training step: MIB against fixed β, a cohort of 32 against 32 models. One thread."""
 
 from __future__ import annotations
 
@@ -40,27 +40,17 @@ def steps(rounds: int = 3) -> list[Row]:
     weightings: dict[str, dict[str, Any]] = {
         "fixed": {"name": "fixed", "beta": 0.01},
         "mib": {"name": "mib"},
-        "every": {"name": "conditional", "points": 1},
     }
     times: dict[str, list[float]] = {}
     member_seconds(weightings["fixed"], 32, 2)
     for _ in range(rounds):
-        for members, epochs in ((1, 20), (5, 12), (32, 6)):
+        for members, epochs in ((1, 20), (32, 6)):
             for name, weighting in weightings.items():
                 times.setdefault(f"{name}{members}", []).append(member_seconds(weighting, members, epochs))
     middle = {name: 1000 * median(values) for name, values in times.items()}
     return [
         _row("steps-mib-32", "a step of MIB / a step of fixed β, cohort of 32", middle["mib32"], middle["fixed32"]),
         _row("steps-mib-1", "a step of MIB / a step of fixed β, alone", middle["mib1"], middle["fixed1"]),
-        *(
-            _row(
-                f"steps-every-{members}",
-                f"a step for every β / a step of fixed β, {'alone' if members == 1 else f'cohort of {members}'}",
-                middle[f"every{members}"],
-                middle[f"fixed{members}"],
-            )
-            for members in (1, 5, 32)
-        ),
         _row("steps-cohort", "a step of a cohort of 32 / 32 single steps", middle["fixed32"], middle["fixed1"]),
         min_norm_row(),
     ]

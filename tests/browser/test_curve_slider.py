@@ -29,6 +29,15 @@ STANDS = f"""([name, x, y, mark]) => {{
   const wanted = own && ({PIXELS})([name, x, y]);
   return own && Math.hypot(own[0] - wanted[0], own[1] - wanted[1]) < 1;
 }}"""
+# Whether the thin lines of the arm's curves go through these places and no others.
+CURVES = """([name, wanted]) => {
+  const traces = document.querySelector(`[data-figure="${name}"] .plot`)?.data ?? [];
+  const lines = traces.filter((trace) => trace.mode === "lines" && trace.name === "all β");
+  const drawn = lines.flatMap(({ x, y }) => Array.from(x, (each, i) => [each, y[i]])).filter(([x]) => x !== null);
+  drawn.sort(([a], [b]) => a - b);
+  const near = (place, i) => place.every((value, axis) => Math.abs(value / wanted[i][axis] - 1) < 1e-3);
+  return drawn.length === wanted.length && drawn.every(near);
+}"""
 Trials = list[dict[str, Any]]
 
 
@@ -58,6 +67,14 @@ def expect_mark(page: Page, metrics: dict[str, Any], mark: int = 0) -> None:
     x, y = (metrics[name]["mean"] for name in ("i_xz_bits", "i_zy_bits"))
     for figure in (PLANE, FRONT):
         page.wait_for_function(STANDS, arg=[figure, x, y, mark])
+
+
+def expect_curves(page: Page, trials: Trials, epoch: int) -> None:
+    """In both figures, through every point that these trials reported after this epoch."""
+    own = [curves.measured(beta, trial["seed"], epoch) for trial in trials for beta in BETAS]
+    for figure in (PLANE, FRONT):
+        wanted = sorted([each["i_xz_bits"], each["i_zy_bits"]] for each in own)
+        page.wait_for_function(CURVES, arg=[figure, wanted])
 
 
 def expect_numbers(page: Page, column: int, metrics: dict[str, Any]) -> None:
@@ -128,15 +145,17 @@ def test_a_live_curve_comes_and_grows_and_the_reader_stays_at_the_place(alone: R
     expect(slider(page)).to_be_hidden()
     send(alone, study, report(trials[-1], 1))
     expect(page.locator(".slider output")).to_have_text("β 0.1")
-    first = answered(alone, study)["places"][6]["metrics"]
-    assert first["i_zy_bits"]["seeds"] == 1
-    expect_mark(page, first)
+    first = [place["metrics"] for place in answered(alone, study)["places"]]
+    assert first[6]["i_zy_bits"]["seeds"] == 1
+    expect_mark(page, first[6])
+    expect_curves(page, trials[-1:], epoch=1)
     slider(page).press("ArrowRight")
     page.evaluate("window.sameDocument = true")
     send(alone, study, *(report(trial, 3) for trial in trials[-3:]))
     expect(page.locator(".slider p").first).to_have_text("all β: mean ± 95 % interval over 3 seeds")
     later = answered(alone, study)["places"][7]["metrics"]
-    assert later["i_zy_bits"]["mean"] > first["i_zy_bits"]["mean"] / 2
+    assert later["i_zy_bits"]["mean"] > first[7]["i_zy_bits"]["mean"]
+    expect_curves(page, trials[-3:], epoch=3)
     expect(page.locator(".slider output")).to_have_text("β 0.316")
     expect_numbers(page, 2, later)
     expect_mark(page, later)
@@ -201,9 +220,13 @@ def test_the_slider_fits_its_page_and_is_accessible(alone: Running, opened: Open
     study, trials = submitted(alone, curves.SPEC | {"arms": arms})
     send(alone, study, {"kind": "study_started"}, *(event for trial in trials for event in trained(trial)))
     page = opened(alone, width=width, scheme=scheme).goto(f"/studies/{study}")
-    page.locator(".along").scroll_into_view_if_needed()
-    for key in ("Home", "ArrowRight", "End"):
+    places = [place["metrics"] for place in answered(alone, study)["places"]]
+    for shown in (f'[data-figure="{PLANE}"]', f'[data-figure="{FRONT}"]', ".along"):  # drawn when they come into view
+        page.locator(shown).scroll_into_view_if_needed()
+    for key, place in (("Home", 0), ("ArrowRight", 1), ("End", 8)):
         slider(page).press(key)
+        expect_numbers(page, 2, places[place])
+        expect_mark(page, places[place])
         count, meeting, outside = page.evaluate(MEETING)
         assert count > 12 and (meeting, outside) == ([], [])
     assert page.evaluate("document.documentElement.scrollWidth") <= width

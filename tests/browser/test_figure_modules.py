@@ -264,7 +264,7 @@ def test_marks_stand_at_their_means_with_their_intervals_and_no_lower_than_the_a
 
 def test_a_place_is_found_again_by_its_values(stage: Page) -> None:
     script = """async () => {
-      const { placeNear, valuesIn, written } = await load("kit/places");
+      const { placeNear, valuesIn, placeInAddress } = await load("kit/places");
       const betas = [0.0001, 0.01, 1].map((beta) => ({ where: { beta } }));
       const shares = [[0, 1], [0.5, 0.5], [1, 0]].map(([left, right]) => ({ where: { left, right } }));
       return [
@@ -272,7 +272,7 @@ def test_a_place_is_found_again_by_its_values(stage: Page) -> None:
         [[1, 0], [0.1, 0.9], [0, 1]].map((values) => placeNear(shares, values)),
         placeNear([{ where: { beta: 0 } }, { where: { beta: 1 } }], [0]),
         [null, "", "x", "0.1,x", "0.25", "0.25,0.75"].map(valuesIn),
-        [written([0.01234567]), written([0.25, 0.75]), written([])],
+        [placeInAddress([0.01234567]), placeInAddress([0.25, 0.75]), placeInAddress([])],
       ];
     }"""
     betas, shares, zero, values, texts = play(stage, script)

@@ -83,6 +83,23 @@ def test_a_reload_finds_the_code_again_by_its_hash(opened: Open, mine: Path) -> 
         expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
 
 
+def test_code_that_the_service_knows_can_be_started_from(opened: Open, mine: Path) -> None:
+    with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
+        sent = running.post(
+            "/api/code?entry=mine.py", content=mine.read_bytes(), headers={"Content-Type": "text/x-python"}
+        )
+        code = sent.json()["hash"]
+        running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
+        page = opened(running).goto("/new")
+        assert "Mine" not in page.locator("#f-arms-0-problem option").all_inner_texts(), "a study of ours has ours"
+        page.get_by_label("Start from").select_option(f"code:{code}")
+        expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+        expect(page.locator("#f-arms-0-problem")).to_have_value("Mine")
+        page.reload()
+        expect(page.get_by_label("Start from")).to_have_value(f"code:{code}")
+        expect(page.locator("#f-arms-0-problem-width")).to_be_visible()
+
+
 def test_what_is_wrong_with_it_is_said_beside_the_button(opened: Open, mine: Path) -> None:
     with short_home() as home, service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as running:
         page = opened(running).goto("/new")

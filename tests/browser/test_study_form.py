@@ -237,6 +237,25 @@ def test_constraints_of_a_study_are_shown_as_they_are_and_told_trials_are_not_co
     assert lean == {"name": "optuna", "sampler": "gp", "trials": 4, "from": ["s1"]}
 
 
+def test_a_choice_of_weightings_is_set_in_yaml_and_a_trial_of_it_has_the_one_that_was_chosen(stage: Page) -> None:
+    script = """const { oneTrial, withoutDefaults } = await load("form/sources");
+      const [arm] = arms();
+      const lean = withoutDefaults({ ...spec, objectives: [] }, catalog).arms[0].weighting;
+      const config = { "weighting.name": "fixed", "weighting.beta": 0.5 };
+      const alone = oneTrial(spec, { arm: "a", seed: 0, config });
+      return [arm.querySelector(".as-written").textContent, arm.querySelector(".arm-gist").textContent, lean,
+        alone.arms[0].weighting, "stopping" in alone];"""
+    fixed = {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1}}}
+    choice = {"choice": [fixed, {"name": "mib", "mu": 0.2}]}
+    search = {"name": "optuna", "trials": 9}
+    arm = {**ARM, "problem": {"name": "bottleneck"}, "weighting": choice, "search": search}
+    whole = {"model": {"name": "mlp"}, "data": {"name": "digits"}, "seeds": [0], "stopping": {"name": "halving"}}
+    written, gist, lean, alone, stops = form(stage, {"name": "x", "arms": [arm], **whole}, script)
+    assert written == "{choice: [{name: fixed, beta: {range: {from: 0.1, to: 1}}}, {name: mib, mu: 0.2}]} set in YAML"
+    assert gist == "one of fixed, mib, 9 trials by tpe"
+    assert lean == {"choice": [fixed, {"name": "mib"}]} and alone == {"name": "fixed", "beta": 0.5} and not stops
+
+
 def test_a_search_without_a_number_of_trials_says_that_it_lacks_one(stage: Page) -> None:
     script = """return form.element.querySelector(".arm-gist").textContent;"""
     spec = {"name": "x", "arms": [{**ARM, "search": {"name": "optuna", "sampler": "nsga2"}}]}

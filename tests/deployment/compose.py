@@ -48,6 +48,14 @@ def interpolate(value: Any, variables: Mapping[str, str]) -> Any:
     return value
 
 
+def write_secrets(folder: Path, variables: Mapping[str, str]) -> Path:
+    """The file's secrets as Compose makes them from variables, which containers find below /run/secrets."""
+    folder.mkdir(mode=0o700)
+    for name, secret in load()["secrets"].items():
+        (folder / name).write_text(variables[secret["environment"]])
+    return folder
+
+
 class Moved(NamedTuple):
     """Where a service finds on this machine what it expects in its container."""
 

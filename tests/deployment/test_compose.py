@@ -24,6 +24,7 @@ from tests.deployment.compose import (
     interpolate,
     load,
     start,
+    write_secrets,
 )
 from tests.postgres import Server
 from tests.processes import free_port, short_home, until
@@ -51,6 +52,15 @@ SCHEMA: dict[str, Any] = {
     "patternProperties": {"^x-": {}},
     "properties": {
         "volumes": {"type": "object", "additionalProperties": {"type": ["object", "null"]}},
+        "secrets": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["environment"],
+                "additionalProperties": False,
+                "properties": {"environment": {"type": "string"}},
+            },
+        },
         "services": {"type": "object", "additionalProperties": {"$ref": "#/$defs/service"}},
     },
     "$defs": {
@@ -70,6 +80,7 @@ SCHEMA: dict[str, Any] = {
                 "cpus": {"type": ["number", "string"]},
                 "command": TEXTS,
                 "environment": {"type": "object", "additionalProperties": {"type": "string"}},
+                "secrets": TEXTS,
                 "ports": TEXTS,
                 "volumes": TEXTS,
                 "depends_on": {
@@ -169,7 +180,8 @@ def test_no_secret_is_written_down(services: dict[str, dict[str, Any]]) -> None:
     assert re.fullmatch(
         r"postgresql://paretoscope:\$\{PARETOSCOPE_DATABASE_PASSWORD:\?[^}]+\}@postgres/paretoscope", address
     )
-    assert set(tokens) == {"RAY_AUTH_TOKEN", "PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "POSTGRES_PASSWORD"}
+    assert tokens.pop("RAY_AUTH_TOKEN_PATH") == "/run/secrets/ray-token"
+    assert set(tokens) == {"PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "POSTGRES_PASSWORD"}
     for value in tokens.values():
         variable = VARIABLE.fullmatch(value)
         assert variable and variable["kind"] == "?" and variable["rest"]
@@ -177,6 +189,16 @@ def test_no_secret_is_written_down(services: dict[str, dict[str, Any]]) -> None:
     example = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
     secret = ("PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_TOKEN", "PARETOSCOPE_DATABASE_PASSWORD")
     assert example == dict.fromkeys(secret, "")
+
+
+@pytest.mark.parametrize("name", ["ray-head", "ray-worker"])
+def test_where_trials_run_no_secret_is_in_the_environment(services: dict[str, dict[str, Any]], name: str) -> None:
+    """Each of them has the environment of its node: Ray's token is a file there."""
+    assert not [value for value in services[name]["environment"].values() if VARIABLE.search(value)]
+    assert services[name]["secrets"] == ["ray-token"]
+    (variable,) = (secret["environment"] for secret in load()["secrets"].values())
+    needed = VARIABLE.fullmatch(services["service"]["environment"][variable])
+    assert needed and needed["kind"] == "?", "Compose takes an empty one for a secret, but not there"
 
 
 def test_every_variable_is_explained_in_the_example() -> None:
@@ -214,12 +236,15 @@ def deployment(postgres: Server) -> Iterator[dict[str, Started]]:
     services = interpolate(load()["services"], VARIABLES)
     ports = {port: free_port() for port in ("6379", "8265", "10001", "8000")}
     with postgres.database() as url, short_home() as home, ended_afterwards(home) as running:
+        secret_files = write_secrets(home / "secrets", VARIABLES)
         services["service"]["environment"] |= {"PARETOSCOPE_DATABASE_URL": url, "PARETOSCOPE_SAVE_SECONDS": "0.5"}
         for wave in (["ray-head"], ["ray-worker", "service"]):
             healthy = {started.name for started in running}
             for name in wave:
                 assert set(services[name].get("depends_on", {})) - {"postgres"} == healthy
-                moved = Moved(name, {**ports, "52365": free_port()}, {"/var/lib/paretoscope": home})
+                moved = Moved(
+                    name, {**ports, "52365": free_port()}, {"/var/lib/paretoscope": home, "/run/secrets": secret_files}
+                )
                 added = ["--num-gpus=1"] if name == "ray-worker" else []  # which Ray finds where there are any
                 running.append(start(services[name], moved, home, *added, DASHBOARD_METRIC_PORT=str(free_port())))
             for started in running:

@@ -37,6 +37,8 @@ TEXTS = {"type": "object", "additionalProperties": TEXT}
 SECRET = only({"secretKeyRef": only({"name": TEXT, "key": TEXT})})
 VARIABLE = {"oneOf": [only({"name": TEXT, "value": TEXT}), only({"name": TEXT, "valueFrom": SECRET})]}
 PROBE = only({"httpGet": only({"path": TEXT, "port": TEXT})}, periodSeconds=COUNT, failureThreshold=COUNT)
+CLAIM = only({"claimName": TEXT})
+FILES = only({"secretName": TEXT, "items": many(only({"key": TEXT, "path": TEXT})), "defaultMode": COUNT})
 CONTAINER = only(
     {
         "name": TEXT,
@@ -66,14 +68,15 @@ POD = only(
         "containers": many(CONTAINER),
     },
     enableServiceLinks={"type": "boolean"},
-    volumes=many(only({"name": TEXT, "persistentVolumeClaim": only({"claimName": TEXT})})),
+    volumes=many(
+        {"oneOf": [only({"name": TEXT, "persistentVolumeClaim": CLAIM}), only({"name": TEXT, "secret": FILES})]}
+    ),
 )
 GROUP = {"rayStartParams": TEXTS, "template": only({"spec": POD})}
 SIZES = {"replicas": COUNT, "minReplicas": COUNT, "maxReplicas": COUNT}
 RAY = only(
     {
         "rayVersion": TEXT,
-        "authOptions": only({"mode": {"const": "token"}, "secretName": TEXT}),
         "headGroupSpec": only(GROUP, serviceType={"const": "ClusterIP"}),
         "workerGroupSpecs": many(only({"groupName": TEXT, **SIZES, **GROUP})),
     }
@@ -111,18 +114,33 @@ def test_the_roles_run_what_compose_runs() -> None:
     assert asked <= set(services["ray-head"]["command"]) and head["num-cpus"] == "0"
     assert containers()["service"]["command"] == services["service"]["command"]
     for role, ours in (("service", "service"), ("ray-head", "ray-head"), ("ray-worker", "cpu"), ("ray-worker", "gpu")):
-        there = {name for name in services[role]["environment"] if not name.startswith("RAY_AUTH")}
+        there = set(services[role]["environment"])
         assert {each["name"] for each in containers()[ours]["env"]} >= there - {"PARETOSCOPE_DATABASE_URL"}, ours
 
 
 def test_settings_are_known_and_secrets_come_from_the_secret() -> None:
     known = {f"PARETOSCOPE_{name.upper()}" for name in Settings.model_fields}
-    for variable in containers()["service"]["env"]:
+    variables = containers()["service"]["env"]
+    assert {"PARETOSCOPE_TOKEN", "PARETOSCOPE_RAY_URL"} & {variable["name"] for variable in variables}
+    for variable in variables:
         assert variable["name"] in known
         assert ("valueFrom" in variable) == ("TOKEN" in variable["name"])
     made = set(re.findall(r"--from-literal=(\w+)=", (ROOT / "docs" / "kubernetes.md").read_text()))
     used = set(re.findall(r"secretKeyRef: {name: paretoscope, key: (\w+)}", FILE.read_text()))
     assert used == made == {"token", "auth_token"}
+
+
+def test_where_trials_run_no_secret_is_in_the_environment() -> None:
+    """Each of them has the environment of its pod: Ray's token is a file there."""
+    ray = MANIFESTS["RayCluster"]["spec"]
+    for group in (ray["headGroupSpec"], *ray["workerGroupSpecs"]):
+        pod = group["template"]["spec"]
+        [container], [volume] = pod["containers"], pod["volumes"]
+        [mount], settings = container["volumeMounts"], {each["name"]: each["value"] for each in container["env"]}
+        [item] = volume["secret"]["items"]
+        assert settings["RAY_AUTH_MODE"] == "token" and item["key"] == "auth_token"
+        assert settings["RAY_AUTH_TOKEN_PATH"] == f"{mount['mountPath']}/{item['path']}"
+        assert mount["name"] == volume["name"] and volume["secret"]["secretName"] == "paretoscope"
 
 
 def test_what_is_named_is_there() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from frontends.client import Client
+from frontends.client import Client, ClientError
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(300)
@@ -101,3 +103,38 @@ def test_an_endless_loop_can_be_paused_and_cancelled(client: Client, file: Path)
     assert other.wait(timeout=120).read()["state"] == "cancelled"
     after = client.submit(study_of(file, "well")).wait(timeout=120)
     assert after.read()["counts"]["finished"] == 1, "the cluster is free again"
+
+
+@pytest.mark.parametrize("name", ["workers.py", "service.py"])
+def test_a_file_called_like_a_package_of_ours_is_refused_and_harms_nobody(
+    client: Client, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text(BAD)
+    package = name.removesuffix(".py")
+    rule = rf"^{name}: a file or folder of the code may not be called '{package}', which is a package of Paretoscope"
+    with pytest.raises(ClientError, match=rule) as refused:
+        client.submit(study_of(tmp_path / name, "well"))
+    assert refused.value.status == 422
+    (tmp_path / "main.py").write_text(BAD)
+    with pytest.raises(ClientError, match=rule):  # beside another file too
+        client.submit(study_of(tmp_path, "well"))
+    assert client.catalog()["problems"]
+
+
+def test_a_folder_of_200_mb_is_refused_here_and_by_the_service(
+    client: Client, tmp_path: Path, cluster: Running
+) -> None:
+    (tmp_path / "main.py").write_text(BAD)
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(200_000_000)
+    with pytest.raises(ClientError, match=r"has 200,\d{3},\d{3} bytes, over the limit of 20,000,000") as refused:
+        client.submit(study_of(tmp_path, "well"))
+    assert refused.value.status == 413
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(tmp_path / "main.py", "main.py")
+        archive.write(tmp_path / "data.bin", "data.bin")
+    headers = {"Content-Type": "application/zip"}
+    answer = cluster.post("/api/code", content=packed.getvalue(), headers=headers)
+    assert answer.status_code == 413 and "over the limit of 20,000,000" in answer.text
+    assert client.catalog()["problems"]

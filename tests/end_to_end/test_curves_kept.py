@@ -38,6 +38,11 @@ def of_curves(spec: dict[str, Any], epochs: int, seeds: list[int], **more: Any) 
     } | more
 
 
+def brought_by(study: Study, trial: dict[str, Any]) -> dict[int, Any]:
+    """The curves that it has brought so far, by epoch."""
+    return {each["epoch"]: each["points"] for each in study.trial(trial["id"])["reports"] if "points" in each}
+
+
 def assert_curves_are_whole(study: Study, trial: dict[str, Any]) -> None:
     """Every curve that it ever brought has each of its βs once, and the last is what it has now."""
     answer = study.trial(trial["id"])
@@ -57,7 +62,8 @@ def test_a_killed_driver_leaves_no_curve_torn_and_the_study_goes_on(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
     study = client.submit(of_curves(spec, epochs=150, seeds=[0, 1]))
-    until(lambda: study.read()["progress"] > 0.05, "some reports", seconds=150)
+    until(lambda: all(own["places"] for own in study.trials() if not own["verifies"]), "their curves", seconds=150)
+    before = {own["id"]: brought_by(study, own) for own in study.trials() if not own["verifies"]}
     for pid in driver_of(cluster, study):
         os.kill(pid, signal.SIGKILL)
     study.wait(timeout=180)
@@ -68,6 +74,8 @@ def test_a_killed_driver_leaves_no_curve_torn_and_the_study_goes_on(
     for trial in curved:
         assert trial["state"] == "finished" and trial["places"] == POINTS
         assert_curves_are_whole(study, trial)
+        now = brought_by(study, trial)
+        assert before[trial["id"]] and all(now[epoch] == points for epoch, points in before[trial["id"]].items())
     assert all(trial["state"] == "finished" and trial["places"] == 0 for trial in alone)
     (arm,) = study.comparison()["arms"]
     assert arm["verified"]["counts"]["finished"] == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -48,17 +48,23 @@ def spec_of(epochs: int, seeds: list[int]) -> dict[str, Any]:
     }
 
 
-def straight(epochs: int, seeds: list[int]) -> dict[str, dict[str, Any]]:
-    """The last metrics of every trial that does not fail, trained here to this epoch in one go."""
+def straight(epochs: int, seeds: list[int]) -> dict[str, list[dict[str, Any]]]:
+    """The last metrics of every trial that does not fail, then those at each of its points, with its β; trained here to
+    this epoch in one go."""
     before, study = torch.get_num_threads(), check_study(spec_of(epochs, seeds))
     torch.set_num_threads(1)
-    last: dict[str, dict[str, Any]] = {}
+    last: dict[str, list[dict[str, Any]]] = {}
     for arm in ("manual β", "all β"):
         trials: list[PlannedTrial] = planned(study, arm)
         *_, report = train(trials, study.data, study.evaluation, torch.device("cpu"))
-        last |= {trial: dict(metrics) for trial, metrics in report.metrics.items()}
+        for trial, metrics in report.metrics.items():
+            last[trial] = [dict(metrics), *at_points(report.points.get(trial, []))]
     torch.set_num_threads(before)
     return last
+
+
+def at_points(points: Sequence[Any]) -> list[dict[str, Any]]:
+    return [{**point["where"], **point["metrics"]} for point in points]
 
 
 def of(events: list[dict[str, Any]], kind: str, trial: str) -> list[dict[str, Any]]:
@@ -104,9 +110,11 @@ def check_extended(study: Study, told: dict[str, list[dict[str, Any]]], fast: st
     for trial in trials:
         if trial["id"] not in expected:
             continue
-        theirs = {name: value for name, value in trial["metrics"].items() if name != "seconds"}
-        ours = {name: expected[trial["id"]][name] for name in theirs}
-        assert theirs == pytest.approx(ours, rel=1e-5, abs=1e-6, nan_ok=True)
+        theirs = [trial["metrics"], *at_points(study.trial(trial["id"])["points"])]
+        assert len(theirs) == (1 + POINTS if trial["arm"] == "all β" else 1)
+        for their, our in zip(theirs, expected[trial["id"]], strict=True):
+            told = {name: value for name, value in their.items() if name != "seconds"}
+            assert told == pytest.approx({name: our[name] for name in told}, rel=1e-5, abs=1e-6, nan_ok=True)
         if trial["arm"] == "all β":
             assert_curves_are_whole(study, trial)
     assert study.trial(fast)["state"] == "failed" and len(of(events, "trial_failed", fast)) == 2

@@ -14,7 +14,7 @@ import pytest
 
 from frontends.cli.local_ray import processes_of
 from frontends.client import Client, Study
-from tests.processes import Running, until
+from tests.processes import OF_A_DATABASE, Running, until
 
 MADE = re.compile(rb"ps_[A-Za-z0-9_-]{43}")
 NOBODY = 65534
@@ -33,7 +33,9 @@ def running(cluster: Running) -> Iterator[Study]:
 
 
 def secrets_of(cluster: Running) -> list[bytes]:
-    return [(cluster.home / name).read_bytes().strip() for name in ("token", "ray.token")]
+    """The home's own, and the password that its `up` found in the environment for PostgreSQL."""
+    own = [(cluster.home / name).read_bytes().strip() for name in ("token", "ray.token")]
+    return [*own, OF_A_DATABASE.encode()]
 
 
 def is_told(content: bytes, secrets: list[bytes]) -> bool:
@@ -48,11 +50,11 @@ def test_a_study_runs_with_a_token_of_its_own(cluster: Running, running: Study) 
 
 def test_no_process_is_told_a_secret(cluster: Running, running: Study) -> None:
     service = json.loads((cluster.home / "service.json").read_text())["pid"]
-    pids = [process.pid for process in processes_of(cluster.home / "ray")] + [service, cluster.process.pid]
-    assert len(pids) > 8
-    secrets = secrets_of(cluster)
+    of_ray = [process.pid for process in processes_of(cluster.home / "ray")]
+    assert len(of_ray) > 6 and {service, cluster.process.pid}.isdisjoint(of_ray)
     looked = 0
-    for pid in pids:
+    for pid in (*of_ray, service, cluster.process.pid):
+        secrets = secrets_of(cluster)[: None if pid in of_ray else -1]  # the database is the service's
         for name in ("environ", "cmdline"):
             try:
                 content = Path(f"/proc/{pid}/{name}").read_bytes()

@@ -20,7 +20,7 @@ from findings.running import machine_words
 from tests.faults.disk import Disk, small_disk
 from tests.faults.disturbed import study
 from tests.faults.disturbing import Disturbing, Fault, drawn
-from tests.faults.holding import Held, Told, held
+from tests.faults.holding import Held, Told, ended_only_when_killed, held
 from tests.faults.leftovers import leftovers
 from tests.faults.stack import running
 from tests.postgres import MISSING, Server, binaries
@@ -50,22 +50,26 @@ def database_on(disk: Disk, programs: Path) -> Iterator[tuple[Server, str]]:
 def disturbed(seed: int, epochs: int, faults: list[list[Fault]], disk: Disk, programs: Path) -> list[Held]:
     """What held, and what did not."""
     spec, home = study(epochs), disk.folder / "home"
-    with database_on(disk, programs) as database:
-        with running(home, SAVE_SECONDS, database) as stack, stack.client() as client:
-            begun = time.monotonic()
-            undisturbed = Told.of(client.submit(spec).wait(timeout=LONGEST_SECONDS))
-            say(f"undisturbed: {len(undisturbed.trials)} trials in {time.monotonic() - begun:.0f} s")
-            say("fault  begun  progress")
-            handle = client.submit(spec)
-            begun = time.monotonic()
-            disturbing = Disturbing(stack, disk, handle.id, seed, say)
-            disturbing.all(faults)
-            handle.wait(timeout=LONGEST_SECONDS)
-            say(f"disturbed: ended after {time.monotonic() - begun:.0f} s, {disturbing.kills} processes killed")
-            rows = list(held(Told.of(handle), undisturbed, epochs, SAVE_SECONDS))
-        say(f"`up` ended by itself, and was started again: {stack.ends}")
+    with (
+        database_on(disk, programs) as database,
+        running(home, SAVE_SECONDS, database) as stack,
+        stack.client() as client,
+    ):
+        begun = time.monotonic()
+        undisturbed = Told.of(client.submit(spec).wait(timeout=LONGEST_SECONDS))
+        say(f"undisturbed: {len(undisturbed.trials)} trials in {time.monotonic() - begun:.0f} s")
+        say("fault  begun  progress")
+        handle = client.submit(spec)
+        begun = time.monotonic()
+        disturbing = Disturbing(stack, disk, handle.id, seed, say)
+        disturbing.all(faults)
+        handle.wait(timeout=LONGEST_SECONDS)
+        say(f"disturbed: ended after {time.monotonic() - begun:.0f} s, {disturbing.kills} processes killed")
+        rows = list(held(Told.of(handle), undisturbed, epochs, SAVE_SECONDS))
     codes, left = disturbing.codes, list(leftovers(home, stack.drivers))
     log = (home / "service.log").read_text(errors="replace")
+    killed = sum((fault.kind, fault.part) == ("kill", "up") for group in faults for fault in group)
+    rows.append(ended_only_when_killed(stack.ends, killed))
     rows.append(Held("orderly restarts ended with 0", not any(codes), f"{codes}"))
     rows.append(Held("nothing left behind", not left, "; ".join(left) or "nothing"))
     rows.append(Held("no traceback of the service", "Traceback" not in log, str(log.count("Traceback"))))

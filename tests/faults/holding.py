@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from frontends.client import Study
 from tests.faults.disturbed import PAIRS
 
+Tensor = NDArray[np.floating[Any]]
 TIMES = ("seconds",)  # of training: no two runs have the same
 
 
@@ -63,6 +67,12 @@ def held(told: Told, undisturbed: Told, epochs: int, save_seconds: float) -> Ite
     yield _repeated(told, save_seconds)
 
 
+def ended_only_when_killed(ends: Sequence[int], kills: int) -> Held:
+    """Of `up`: how it ended when nobody had asked it to, and how often it was killed."""
+    held = all(code == -signal.SIGKILL for code in ends) and len(ends) <= kills
+    return Held("`up` ended only when it was killed", held, f"{list(ends)}, {kills} kills")
+
+
 def _same_weights(told: Told, undisturbed: Told) -> Held:
     there = sum(trial in told.weights for trial in told.trials)
     largest = 0.0
@@ -71,9 +81,16 @@ def _same_weights(told: Told, undisturbed: Told) -> Held:
         if ours.keys() != theirs.keys():
             largest = math.inf
             break
-        largest = max(largest, *(float(abs(ours[name] - theirs[name]).max()) for name in ours))
+        largest = max(largest, *(_apart(ours[name], theirs[name]) for name in ours))
     good = there == len(told.trials) and largest == 0
     return Held("weights complete and equal", good, f"{there} of {len(told.trials)}, largest difference {largest:.1g}")
+
+
+def _apart(ours: Tensor, theirs: Tensor) -> float:
+    """The largest difference; a weight that is no number equals none."""
+    if ours.shape != theirs.shape or not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
+        return math.inf
+    return float(abs(ours - theirs).max(initial=0.0))
 
 
 def _same_metrics(ours: Mapping[str, list[dict[str, Any]]], theirs: Mapping[str, list[dict[str, Any]]]) -> Held:
@@ -114,24 +131,24 @@ class Again(NamedTuple):
 
     epochs: int
     seconds: float  # from the save to the last report, whatever else the machine did
-    trained: float  # of them in training, by the trial's own clock
-    allowed: float
+    trained: float  # of them in training, by the cohort's own clock
+    allowed: float  # of training
 
 
 def _repeated(told: Told, save_seconds: float) -> Held:
     again = [start for trial in told.trials for start in starts_again(told.events, trial, save_seconds)]
-    over = [start for start in again if start.seconds > start.allowed]
-    most = max(again, key=lambda start: start.seconds, default=Again(0, 0.0, 0.0, save_seconds))
+    over = [start for start in again if start.trained > start.allowed]
+    most = max(again, key=lambda start: start.trained - start.allowed, default=Again(0, 0.0, 0.0, save_seconds))
     figure = (
-        f"{len(again)} starts again; most: {most.epochs} epochs, {most.trained:.1f} s of training, "
-        f"{most.seconds:.1f} s since the save, {most.allowed:.1f} s allowed; {len(over)} over"
+        f"{len(again)} starts again; most: {most.epochs} epochs, {most.trained:.1f} s of training where "
+        f"{most.allowed:.1f} s are allowed, {most.seconds:.1f} s since the save; {len(over)} over"
     )
     return Held(f"at most one save interval ({save_seconds:g} s) repeated", not over, figure)
 
 
 def starts_again(events: list[dict[str, Any]], trial: str, save_seconds: float) -> Iterator[Again]:
-    """From the last save, or the start before, to the last report: a save comes with the end of an epoch, and takes a
-    moment, so it may be late by the two longest of the epochs in between."""
+    """From the last save, or the start before, to the last report, in seconds of training: a save comes with the end of
+    an epoch, so it may be late by the longest of those in between."""
     at, clock = {0: 0.0}, {0: 0.0}
     begun, starting = 0.0, None
     for event in (event for event in events if event.get("trial") == trial):
@@ -145,9 +162,8 @@ def starts_again(events: list[dict[str, Any]], trial: str, save_seconds: float) 
                 epoch, when = starting
                 news = [e for e in sorted(at) if e > epoch and at[e] > begun]
                 if news:
-                    since, done = max(at.get(epoch, 0.0), begun), [at[e] for e in news]
-                    gaps = [b - a for a, b in zip([since, *done], done, strict=False)]
-                    trained = PAIRS * (clock[last] - clock[news[0] - 1])
-                    yield Again(last - epoch, done[-1] - since, trained, save_seconds + 2 * max(gaps))
+                    since = max(at.get(epoch, 0.0), begun)
+                    took = [PAIRS * (clock[e] - clock[e - 1]) for e in news]
+                    yield Again(last - epoch, at[last] - since, sum(took), save_seconds + max(took))
                 begun, starting = when, None
             at[event["metrics"]["epoch"]], clock[event["metrics"]["epoch"]] = now, event["metrics"]["seconds"]

@@ -43,7 +43,7 @@ class Stack:
         self._settings = {
             **UNHURRIED,
             "PARETOSCOPE_SAVE_SECONDS": str(save_seconds),
-            "PARETOSCOPE_KEEP_FREE_BYTES": "0",
+            "PARETOSCOPE_KEEP_FREE_BYTES": "20000000",  # of a small disk: files have to leave some of it
             **({"PARETOSCOPE_DATABASE_URL": url} if url else {}),
             **(pace.settings if pace else {}),
         }

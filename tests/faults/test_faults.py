@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from tests.faults.disk import small_disk
 from tests.faults.disturbed import study
 from tests.faults.disturbing import Disturbing, Fault, drawn
-from tests.faults.holding import Told, held, starts_again
+from tests.faults.holding import Told, _same_weights, ended_only_when_killed, held, starts_again
 from tests.faults.leftovers import leftovers
 from tests.faults.paced import Pace
 from tests.faults.stack import PARTS, running
@@ -57,8 +60,24 @@ def test_training_that_is_repeated_is_counted_from_the_save() -> None:
     reports = [event("report", e, metrics={"epoch": e, "seconds": e / 4}) for e in range(1, 10)]
     events = [event("trial_started", 0), *reports, event("trial_started", 20, epoch=6)]
     events += [event("report", 21, metrics={"epoch": 10, "seconds": 2.5})]
-    [again] = starts_again(events, "t", 5.0)
-    assert again == (3, 3.0, 1.5, 7.0)
+    [again] = starts_again(events, "t", 3.0)
+    assert again == (3, 3.0, 1.5, 3.5), "half a second an epoch, of both members"
     late = [event("trial_started", 0), *reports, event("trial_started", 20, epoch=0), events[-1]]
-    [again] = starts_again(late, "t", 5.0)
-    assert again.epochs == 9 and again.seconds == 9.0 > again.allowed == 7.0, "and what is too much is seen"
+    [again] = starts_again(late, "t", 3.0)
+    assert again.epochs == 9 and again.trained == 4.5 > again.allowed == 3.5, "and what is too much is seen"
+
+
+def test_weights_that_are_no_numbers_equal_none() -> None:
+    def told(*weights: float) -> Told:
+        return Told({}, [], {"t": {}}, {"t": save({"w": np.array(weights, np.float32)})})
+
+    assert _same_weights(told(1.0, 2.0), told(1.0, 2.0)).holds
+    for other in ([1.0, 2.5], [1.0, math.nan], [1.0, math.inf], [1.0, 2.0, 3.0]):
+        assert not _same_weights(told(*other), told(1.0, 2.0)).holds, other
+        assert not _same_weights(told(*other), told(*other)).holds or all(map(math.isfinite, other))
+
+
+def test_an_end_of_up_that_nobody_asked_for_does_not_hold() -> None:
+    assert ended_only_when_killed([-9, -9], 2).holds
+    for ends, kills in (([1], 0), ([-9, 0], 1), ([-9, -9], 1)):
+        assert not ended_only_when_killed(ends, kills).holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from findings.finding import Finding, rounded, written
+from findings.finding import Finding, finding_text, rounded
 from findings.replay import view_of
 from service.analysis.compared import compared
 from service.contract.wire.events import Event, TrialState
@@ -15,7 +15,7 @@ from tests.service.studies import view_of as begun
 
 def test_a_kept_study_is_compared_as_the_study_itself() -> None:
     played = view(fails=lambda trial: trial.planned.seed == 3 and "weighting.beta" not in trial.planned.config)
-    again = view_of(Finding.model_validate_json(written(finding(played))))
+    again = view_of(Finding.model_validate_json(finding_text(finding(played))))
     assert again.ended == played.ended and len(again.ended) == 20
     assert compared(again) == compared(played)
     assert compared(again).verdict.startswith("MIB is not shown to lie off manual β’s front")
@@ -41,7 +41,7 @@ def test_the_points_of_a_trial_are_kept_and_count_as_they_did() -> None:
         else:
             play(played, trial, [{"i_xz_bits": 2.0 + i, "i_zy_bits": 1.0 + i / 4, "seconds": 1.0}])
     tell(played, event("study_finished"))
-    again = view_of(Finding.model_validate_json(written(finding(played))))
+    again = view_of(Finding.model_validate_json(finding_text(finding(played))))
     assert compared(again) == compared(played)
     assert [len(trial.points) for trial in again.trials.values()] == [0] * 9 + [3] * 3
 
@@ -76,7 +76,7 @@ def test_a_trial_that_was_stopped_at_a_rung_stays_off_the_front() -> None:
         stopped = i >= 6
         tell(played, event("trial_stopped", trial=trial, epoch=5, reason="why") if stopped else _finished(trial))
     tell(played, event("study_finished"))
-    again = view_of(Finding.model_validate_json(written(finding(played))))
+    again = view_of(Finding.model_validate_json(finding_text(finding(played))))
     assert [trial.stopped_after for trial in again.trials.values()] == [None] * 6 + [5] * 3
     assert compared(again) == compared(played) and again.ended == played.ended
 
@@ -96,5 +96,5 @@ def test_a_number_keeps_six_digits_and_a_count_all() -> None:
 
 
 def test_a_trial_is_a_line() -> None:
-    lines = written(finding()).splitlines()
+    lines = finding_text(finding()).splitlines()
     assert sum('"arm":"MIB"' in line and '"seed"' in line and line.startswith('  {"arm"') for line in lines) == 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from findings.speed import Group, Speed, Timing, renewed, said, written
+from findings.speed import Group, Speed, Timing, renewed, said, speed_text
 from findings.texts import rendered
 
 
@@ -49,6 +49,13 @@ def test_a_text_can_ask_for_a_number_of_a_row(asked: str, text: str) -> None:
     assert said(asked, KEPT) == text
 
 
+def test_a_median_over_rounds_is_told_with_its_interval() -> None:
+    kept = Speed(rows={"every": timing("every", 1.6249, between=(1.6012345, 1.652))})
+    assert said("ratio(every)", kept) == "1.62 (1.6 to 1.65)"
+    assert "| 1.62 (1.6 to 1.65) | 1.8 CPU s / 0.66 CPU s |" in said("by row", kept)
+    assert '"between": [1.60123, 1.652]' in speed_text(kept) and "between" not in speed_text(KEPT)
+
+
 def test_the_table_has_every_row_with_its_day_and_commit() -> None:
     head, rule, *rows = said("by row", KEPT).splitlines()
     assert head == "| what | ratio | measured | when |" and rule.count("---") == 4
@@ -84,9 +91,9 @@ def test_rows_of_one_group_are_renewed_and_the_others_stay() -> None:
 
 
 def test_what_is_kept_is_read_as_it_was_written_but_for_digits() -> None:
-    text = written(KEPT)
+    text = speed_text(KEPT)
     again = Speed.model_validate_json(text)
-    assert again.rows["fold"].values == (1.81235, 0.659) and written(again) == text
+    assert again.rows["fold"].values == (1.81235, 0.659) and speed_text(again) == text
     assert again.rows["steps"] == KEPT.rows["steps"] and len(text.splitlines()) == 2 + len(KEPT.rows)
 
 

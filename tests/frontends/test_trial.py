@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from frontends import connection, trial
-from frontends.client import Client, ClientError, LeaseOver, NoTrialLeft, NoTrialNow, Study, Trial
+from frontends.client import Client, ClientError, LeaseOver, NoTrialLeft, NoTrialNow, Study
+from frontends.trial import Trial
 from tests.processes import short_home
 from tests.service.bench import Bench
 from tests.service.elsewhere import GRID, SEARCH

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -13,13 +13,23 @@ KEPT = Path(__file__).parents[1] / "service" / "routes" / "hostile.json"
 CASES: list[dict[str, Any]] = json.loads(KEPT.read_text())
 
 
-def send(ask: Callable[..., httpx.Response], case: dict[str, Any]) -> httpx.Response:
+class Victim(NamedTuple):
+    """A study that is there and waits, and one of its trials: cases name them as {study} and {trial}."""
+
+    study: str
+    trial: str
+
+    def named_in(self, text: str) -> str:
+        return text.replace("{study}", self.study).replace("{trial}", self.trial)
+
+
+def send(ask: Callable[..., httpx.Response], case: dict[str, Any], victim: Victim) -> httpx.Response:
     """By any function that takes a method, a path, headers and content."""
     headers = dict(case.get("headers", {}))
     if case.get("type", "none") != "none":
         headers["Content-Type"] = case["type"]
-    content = (case["body"] * case.get("repeat", 1)).encode() if "body" in case else None
-    return ask(case["method"], case["path"], headers=headers, content=content)
+    content = victim.named_in(case["body"] * case.get("repeat", 1)).encode() if "body" in case else None
+    return ask(case["method"], victim.named_in(case["path"]), headers=headers, content=content)
 
 
 def fault_of(answer: httpx.Response, case: dict[str, Any]) -> str | None:

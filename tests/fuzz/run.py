@@ -5,11 +5,12 @@ from __future__ import annotations
 import httpx
 
 from tests.fuzz.condition import Condition, condition
-from tests.fuzz.hostile import CASES, fault_of, send
+from tests.fuzz.hostile import CASES, Victim, fault_of, send
 from tests.fuzz.leftovers import clear, leftovers, readable
 from tests.fuzz.workflow import Told, play
 from tests.golden.logs import play_all
 from tests.processes import Running
+from tests.service.bench import SPEC
 
 WARM = 60  # requests before the first reading
 RIGHTS = ["read", "write", "code", "ingest"]  # of who sends what is hostile: more than a stranger has, and not all
@@ -26,7 +27,9 @@ class Run:
         clear(service, warm)
         made = service.post("/api/tokens", json={"name": "hostile", "scopes": RIGHTS}).json()
         self.before: Condition = condition(service, study)
-        self.complaints = [*warm.complaints, *hostile(service._replace(token=made["token"]))]
+        victim = _waiting(service)
+        self.complaints = [*warm.complaints, *hostile(service._replace(token=made["token"]), victim)]
+        service.delete(f"/api/studies/{victim.study}")
         self.told: Told = play(service, cases, begin)
         self.told.tokens |= warm.tokens | {made["id"]}
         self.complaints += [*self.told.complaints, *readable(service, self.told)]
@@ -56,8 +59,13 @@ def _load_all(service: Running, studies: set[str]) -> None:
             service.get(f"/api/studies/{study}/{end}")
 
 
-def hostile(service: Running) -> list[str]:
+def _waiting(service: Running) -> Victim:
+    study = service.post("/api/studies", json=SPEC).json()["id"]
+    return Victim(study, service.get(f"/api/studies/{study}/trials").json()["trials"][0]["id"])
+
+
+def hostile(service: Running, victim: Victim) -> list[str]:
     """The kept collection over real HTTP; what is wrong with the answers."""
     with httpx.Client(base_url=service.url, headers=service.headers, timeout=60, trust_env=False) as http:
-        faults = {case["why"]: fault_of(send(http.request, case), case) for case in CASES}
+        faults = {case["why"]: fault_of(send(http.request, case, victim), case) for case in CASES}
     return [f"{why}: {fault}" for why, fault in faults.items() if fault]

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from service.analysis.compared import compared
+from service.exports.flat_tables import TABLES
 from service.exports.formats import csv_pieces
 from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
 from service.exports.report import _facts, _figure_section, _made
 from service.exports.report_tables import arms_table, trials_table
-from service.exports.tables import TABLES
 from service.figures import FIGURES
 from service.figures.figure import Asked
 from service.figures.timeline import draw_timeline, timeline_data

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from service.__main__ import _check_store
+from service.contract.exits import STORE_AWAY
+from service.contract.wire.errors import NoSpace, ParetoscopeError, Unavailable
+from service.settings import Settings
 from tests.processes import environment
 
 STARTED = (
@@ -50,3 +54,24 @@ def test_a_secret_is_not_quoted(tmp_path: Path) -> None:
         command, env=environment(**variables), capture_output=True, text=True, timeout=120, check=False
     )
     assert ended.returncode == 2 and "hush" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "url", "code"),
+    [
+        (NoSpace("the disk is full"), None, STORE_AWAY),
+        (NoSpace("the disk is full"), "postgresql://nowhere/x", STORE_AWAY),
+        (Unavailable("no answer"), "postgresql://nowhere/x", STORE_AWAY),
+        (Unavailable("another process has it"), None, 1),
+    ],
+)
+def test_a_store_that_may_be_there_later_has_a_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: ParetoscopeError, url: str | None, code: int
+) -> None:
+    def opened(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("service.store.sql.SqlStore.__init__", opened)
+    with pytest.raises(SystemExit) as ended:
+        _check_store(Settings(home=tmp_path, database_url=url))
+    assert ended.value.code == code

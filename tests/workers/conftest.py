@@ -36,7 +36,9 @@ class Cohorts:
         return PlannedTrial(name, "arm", seed, {}, Bottleneck(), weighting, model, Training(**training))
 
     def reports(self, trials: Sequence[PlannedTrial], **evaluation: Any) -> list[EpochReport]:
-        return list(train(trials, Digits(), Evaluation(**evaluation), CPU))
+        reports = list(train(trials, Digits(), Evaluation(**evaluation), CPU))
+        assert reports and reports[-1].final
+        return reports
 
 
 @pytest.fixture

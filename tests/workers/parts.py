@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from workers.data.pool import Rows, stacked
 from workers.data.random_streams import Seeds
-from workers.data.rows import Rows, stacked
 from workers.data.split import Part
 
 

@@ -44,6 +44,7 @@ def trained(study: Study, size: int | None = None) -> list[Metrics]:
         *_, last = train(cohort, study.data, study.evaluation, CPU)
         assert not last.failures
         found |= last.metrics
+    assert found
     return [found[trial.id] for trial in planned(study)]
 
 

@@ -18,7 +18,7 @@ from service.contract.methods.data import Data
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from workers.data.rows import Rows
+    from workers.data.pool import Rows
 
 
 class Targets(NamedTuple):

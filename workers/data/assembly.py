@@ -14,7 +14,7 @@ from torch import Tensor
 from service.contract.study.examples import Labelled
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files.splits import Splits
-from workers.data.rows import Rows
+from workers.data.pool import Rows
 
 Inputs = NDArray[Any]  # [n, C, H, W] as published
 Encode = Callable[[Inputs], Tensor]  # → [n, features], bytes or floats

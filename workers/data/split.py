@@ -9,8 +9,8 @@ from torch import Tensor
 
 from service.contract.metrics import VALIDATION
 from workers.data import DataSet
+from workers.data.pool import Rows, stacked
 from workers.data.random_streams import Seeds, generator
-from workers.data.rows import Rows, stacked
 
 
 class Part:

@@ -22,7 +22,7 @@ from workers.measures.coding import Columns
 from workers.measures.estimators import ESTIMATORS
 from workers.measures.estimators.samples.codes import Codes
 from workers.measures.marginal import fit
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 MARGINAL: Final = "marginal-kl"
 SEES_INPUTS = ("mine", "ksg")
@@ -73,14 +73,14 @@ def shapes_of(
 
 def calibrated(columns: Columns, shapes: Iterable[Shape]) -> Columns:
     """For each estimate [K] among the columns: the task at which its estimator says about as much, and its errors."""
-    found: Columns = {}
+    filled: Columns = {}
     for shape in shapes:
         metric = I_XZ if shape.estimator == MARGINAL else ESTIMATE.of(shape.estimator)
         rungs = [nearest(ladder(shape), bits) if math.isfinite(bits) else None for bits in columns[metric]]
-        found[KNOWN_BITS.of(metric)] = [rung.known if rung else math.nan for rung in rungs]
-        found[BIAS.of(metric)] = [rung.bias if rung else math.nan for rung in rungs]
-        found[MISS.of(metric)] = [rung.miss if rung else math.nan for rung in rungs]
-    return found
+        filled[KNOWN_BITS.of(metric)] = [rung.known if rung else math.nan for rung in rungs]
+        filled[BIAS.of(metric)] = [rung.bias if rung else math.nan for rung in rungs]
+        filled[MISS.of(metric)] = [rung.miss if rung else math.nan for rung in rungs]
+    return filled
 
 
 def nearest(rungs: Sequence[Rung], bits: float) -> Rung | None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 Columns = dict[str, list[float]]  # metrics, a value per member
 

@@ -13,7 +13,7 @@ from workers.data.split import Part
 from workers.measures import labels
 from workers.measures.coding import Coder, Coding
 from workers.measures.marginal import Marginal
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 ROWS = 256  # examples at once: memory stays near that of a training batch, and noise is drawn in these blocks
 

@@ -38,7 +38,10 @@ class CohortSearcher(Searcher):
         self._live.add(trial_id)
         gone = self._supply.gone_from(cohort)
         self._members[trial_id] = [trial.id for trial in cohort if trial.id not in gone]
-        values = {trial.id: {key: trial.config[key] for key in self._keys.get(trial.arm, ())} for trial in cohort}
+        values = {
+            trial.id: {key: trial.config[key] for key in self._keys.get(trial.arm, ()) if key in trial.config}
+            for trial in cohort
+        }  # of a choice of weightings a trial has the values of one
         config = {MEMBERS: json.dumps(values), **({GONE: json.dumps(sorted(gone))} if gone else {})}
         if (until := self._supply.until(cohort)) is not None:
             config[UNTIL] = str(until)

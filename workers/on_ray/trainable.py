@@ -53,7 +53,12 @@ def living_of(config: Mapping[str, str]) -> dict[str, dict[str, Setting]]:
 
 def report_of(result: Mapping[str, object]) -> EpochReport | None:
     """What the cohort says in a result of Ray Tune; none in what Tune itself reports at a trial's end."""
-    return EpochReport.model_validate_json(str(result[REPORT])) if REPORT in result else None
+    return _parsed(str(result[REPORT])) if REPORT in result else None
+
+
+@functools.lru_cache(maxsize=1)  # Tune shows a result to the stopper, and then to the recorder
+def _parsed(report: str) -> EpochReport:
+    return EpochReport.model_validate_json(report)
 
 
 def train_cohort(config: Mapping[str, str], plan: Plan) -> None:

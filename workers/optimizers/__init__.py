@@ -17,7 +17,7 @@ from workers.optimizers.sgd import Sgd
 from workers.optimizers.stacking.clipped import Clipped
 from workers.optimizers.stacking.regularized import Regularized
 from workers.optimizers.stacking.stacked import Optimizer
-from workers.optimizers.varied_adam import VariedAdam
+from workers.optimizers.stacking.varied_adam import VariedAdam
 
 WEIGHT_DECAY = 0.01  # of AdamW, where a study names none
 

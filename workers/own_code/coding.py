@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from paretoscope.own import Problem
 from workers.data.random_streams import Seeds
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.own_code.errors import at
 from workers.own_code.functions import Function
 from workers.own_code.hooked import Hooked

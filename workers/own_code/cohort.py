@@ -22,7 +22,7 @@ from workers import optimizers, weightings
 from workers.data.random_streams import Seeds, generator
 from workers.data.split import Part
 from workers.measures.attacks.steps.ascent import Target
-from workers.optimizers import schedule
+from workers.optimizers.stacking import learning_rates
 from workers.optimizers.stacking.stacked import Optimizer
 from workers.own_code import choosing
 from workers.own_code.coded import coded_of
@@ -235,7 +235,7 @@ class OwnCohort:
 
     def _set_pace(self, epoch: int) -> None:
         """The learning rates of an epoch, where the study or the problem has a schedule: with both, their product."""
-        pace = schedule.factors(self._trainings, epoch, self.seeds.device)
+        pace = learning_rates.factors(self._trainings, epoch, self.seeds.device)
         if self._own.schedule is None:
             if pace is not None:
                 self.optimizer.set_pace(pace)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from paretoscope.own import Problem
+from workers.data.pool import Rows, stacked
 from workers.data.random_streams import Seeds, generator
-from workers.data.rows import Rows, stacked
 from workers.own_code.datasets import columns_of
 from workers.own_code.errors import CodeError
 from workers.own_code.randomness import seeded

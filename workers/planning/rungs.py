@@ -14,6 +14,7 @@ import numpy as np
 
 from service.contract.metrics import EPOCH
 from service.contract.study.expansion import PlannedTrial, Slot
+from service.contract.study.halved import halved
 from service.contract.study.outcomes import feasible, objective_values
 from service.contract.study.study import Study
 from service.contract.wire.answers.read_by_drivers import KnownTrial
@@ -43,6 +44,7 @@ class Rungs:
     def __init__(self, study: Study, trials: Iterable[PlannedTrial | Slot], known: Mapping[str, Known]) -> None:
         """`known` is what the log has; trials that are not in it have not begun."""
         self._study, self._halving = study, study.stopping
+        self._halved = {arm.name for arm in halved(study)}
         self._trials = {trial.id: trial for trial in trials}
         self._known = {trial: known.get(trial, Known()) for trial in self._trials}
         self._arms: dict[str, list[str]] = {}
@@ -147,6 +149,8 @@ class Rungs:
     def _is_cut(self, arm: str) -> bool:
         """Whether some of its configurations would ever stop."""
         assert self._halving is not None
+        if arm not in self._halved:
+            return False
         own = self._arms[arm]
         count = len(own) // len({self._trials[trial].seed for trial in own})
         return self._halving.going_on(count) < count

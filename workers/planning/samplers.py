@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from optuna import samplers
@@ -63,12 +64,19 @@ def distribution_of(axis: Searched) -> BaseDistribution:
     )
 
 
-def told_trial(told: ToldTrial, space: Mapping[str, Searched]) -> FrozenTrial:
+class Parameter(NamedTuple):
+    """One of Optuna's, by the key that a trial's configuration has for it."""
+
+    key: str
+    axis: Searched
+
+
+def told_trial(told: ToldTrial, space: Mapping[str, Parameter]) -> FrozenTrial:
     """A trial of an earlier study as Optuna keeps one. To evolution it is one of the first generation."""
     generations = {f"{kind.__name__}:generation": 0 for kind in (samplers.NSGAIISampler, samplers.NSGAIIISampler)}
     return create_trial(
-        params={key: told.values[key] for key in space},
-        distributions={key: distribution_of(axis) for key, axis in space.items()},
+        params={name: told.values[own.key] for name, own in space.items()},
+        distributions={name: distribution_of(own.axis) for name, own in space.items()},
         values=told.objectives,
         system_attrs={**generations, **{f"constraints:{i}": excess for i, excess in enumerate(told.excesses)}},
     )

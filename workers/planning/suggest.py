@@ -8,10 +8,11 @@ import optuna
 from optuna.trial import TrialState
 
 from service.contract.methods.searches import EVOLUTIONS, OptunaSearch
-from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
+from service.contract.study.expansion import WEIGHTING, PlannedTrial, Slot, resolve, searched, searched_in_branch
 from service.contract.study.study import Objective
 from workers.planning import samplers
 from workers.planning.past import Past
+from workers.planning.samplers import Parameter
 
 # Samplers that keep notes about each trial they were asked for: history is rebuilt through them.
 NOTE_TAKERS = (*EVOLUTIONS, "qmc")
@@ -36,10 +37,11 @@ class Suggester:
         self._search, self._slots, self._past = search, slots, past
         self._seed = slots[0].seed
         self._batch = search.batch_of(len(slots))
-        self._space = searched(slots[0])
         self._study = optuna.create_study(directions=[objective.goal for objective in objectives])
         self._study.add_trials(
-            samplers.told_trial(told, self._space) for told in search.told if told.seed == self._seed
+            samplers.told_trial(told, space_of(slots[0], told.values))
+            for told in search.told
+            if told.seed == self._seed
         )
         self._open: dict[str, optuna.Trial] = {}
         self._asked = 0
@@ -59,7 +61,7 @@ class Suggester:
             for slot in batch:
                 if (past := self._past.get(slot.id)) and past.over:
                     self.tell(slot.id, past.objectives, past.excesses)
-            ready = [resolve(slot, self._open[slot.id].params) for slot in batch if slot.id in self._open]
+            ready = [resolve(slot, _values(slot, self._open[slot.id])) for slot in batch if slot.id in self._open]
         return ready
 
     def tell(self, trial: str, objectives: list[float] | None, excesses: Sequence[float] = ()) -> None:
@@ -78,13 +80,31 @@ class Suggester:
 
     def _ask(self, slot: Slot, number: int) -> optuna.Trial:
         past = self._past.get(slot.id)
-        known = past is not None and past.values.keys() >= self._space.keys()
+        space = {} if past is None else space_of(slot, past.values)
+        known = past is not None and past.values.keys() >= {own.key for own in space.values()}
         if past is not None and known:
-            self._study.enqueue_trial({key: past.values[key] for key in self._space})
+            self._study.enqueue_trial({name: past.values[own.key] for name, own in space.items()})
         self._study.sampler = samplers.build(self._search, len(self._slots), self._seed, number)
         trial = self._study.ask()
         if known and self._search.sampler in NOTE_TAKERS:
             _ = trial.relative_params  # the sampler is asked, its answer not used
-        for key, axis in self._space.items():
+        for key, axis in searched(slot).items():
             samplers.draw(trial, key, axis)
+        for name, own in _of_branch(slot, trial.params).items():  # once it is known which
+            samplers.draw(trial, name, own.axis)
         return trial
+
+
+def space_of(slot: Slot, values: Mapping[str, object]) -> dict[str, Parameter]:
+    """What a trial with these values has, by Optuna's name for it."""
+    return {key: Parameter(key, axis) for key, axis in searched(slot).items()} | _of_branch(slot, values)
+
+
+def _of_branch(slot: Slot, values: Mapping[str, object]) -> dict[str, Parameter]:
+    """`weighting.fixed.beta`: a name of its own, since another weighting may have a β from elsewhere."""
+    own = searched_in_branch(slot, values)
+    return {key.replace(".", f".{values[WEIGHTING]}.", 1): Parameter(key, axis) for key, axis in own.items()}
+
+
+def _values(slot: Slot, trial: optuna.Trial) -> dict[str, object]:
+    return {own.key: trial.params[name] for name, own in space_of(slot, trial.params).items()}

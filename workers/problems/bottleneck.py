@@ -17,7 +17,7 @@ from workers.measures import coded, labels
 from workers.measures.attacks.steps.ascent import Target
 from workers.measures.coding import Columns
 from workers.models import Model
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.models.components.modulation import Told
 from workers.problems import Batch, PartName, Problem, rates, transforms
 

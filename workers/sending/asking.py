@@ -20,6 +20,7 @@ from service.contract.wire.answers.read_by_drivers import KnownError
 from service.contract.wire.errors import (
     Conflict,
     InvalidInput,
+    NoSpace,
     NotFound,
     OtherVersion,
     ParetoscopeError,
@@ -58,12 +59,11 @@ class Asking:
     ) -> None:
         """`path` is what is asked about, `sender` who asks."""
         self.url, self.token = url, None if token is None else SecretStr(token)
-        self._answered = False
         self._instance = os.environ.get("PARETOSCOPE_INSTANCE")
         self._path = path
         self._http = httpx.Client(
             base_url=url,
-            headers={**said_by(sender), **(_bearer(token) if token else {})},
+            headers={VERSION: f"{sender}/{__version__}", **(_bearer(token) if token else {})},
             timeout=httpx.Timeout(30.0, connect=5.0),
             trust_env=False,
             transport=transport,
@@ -85,21 +85,21 @@ class Asking:
             try:
                 answer = self._http.request(method, self._path + path, content=content, headers=headers, params=query)
                 self._check_who_answers(answer)
-                self._answered = True
                 if answer.is_success:
                     return answer
                 if answer.status_code == OtherVersion.status:
-                    raise OtherVersion(words_of(answer))
+                    raise OtherVersion(_said(answer))
                 if answer.is_client_error and answer.status_code not in PASSING:
                     raise REFUSALS.get(answer.status_code, ParetoscopeError)(_said(answer))
                 trouble = f"status {answer.status_code}"
+                if answer.status_code == NoSpace.status:
+                    trouble = _said(answer)
             except httpx.HTTPError as error:
                 trouble = str(error) or type(error).__name__
             now = time.monotonic()
             if now + pause > begun + seconds:
-                raise Unavailable(
-                    f"no answer from the service at {self.url}, tried for {setting(seconds)} s: {trouble}"
-                )
+                tried = f", tried for {setting(seconds)} s" if seconds else ""
+                raise Unavailable(f"no answer from the service at {self.url}{tried}: {trouble}")
             if now - told > TOLD_EVERY_SECONDS:
                 log.warning("the service at %s cannot be reached: %s; still trying", self.url, trouble)
                 told = now
@@ -119,19 +119,6 @@ class Asking:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._http.close()
-
-
-def said_by(sender: str) -> dict[str, str]:
-    """The header that says who asks, and in which version."""
-    return {VERSION: f"{sender}/{__version__}"}
-
-
-def words_of(answer: httpx.Response) -> str:
-    """The message of a refusal in the usual shape."""
-    try:
-        return str(answer.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return _said(answer)
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import httpx
+from pydantic import ValidationError
 
-from service.contract.wire.errors import OtherVersion, Unavailable
-from workers.sending.asking import said_by, words_of
-
-TRIES_SECONDS = 30.0
+from service.contract.wire.answers.read_by_drivers import KnownToken
+from service.contract.wire.errors import OtherVersion, ParetoscopeError, Unavailable
+from workers.sending.asking import Asking
 
 
 def own_token(url: str, study_id: str) -> str | None:
@@ -35,16 +34,21 @@ def _from_file(path: Path) -> str:
     return token
 
 
+class _Claim(Asking):
+    """A driver that has a code, and no token yet."""
+
+    def exchanged(self) -> str:
+        """Asked once: a second use of the code counts as somebody else's."""
+        return KnownToken.model_validate_json(self._ask("POST", "/token", seconds=0).content).token
+
+
 def _for_code(url: str, study_id: str, code: str) -> str:
-    """Not tried again: a second use of the code counts as somebody else's."""
-    headers = {**said_by("driver"), "Authorization": f"Bearer {code}"}
     try:
-        answer = httpx.post(
-            f"{url}/api/studies/{study_id}/token", headers=headers, timeout=TRIES_SECONDS, trust_env=False
-        )
-        if answer.status_code == OtherVersion.status:
-            raise OtherVersion(words_of(answer))
-        answer.raise_for_status()
-        return str(answer.json()["token"])
-    except (httpx.HTTPError, ValueError, KeyError) as error:
-        raise Unavailable(f"the service gave no token for this driver's code: {error}") from error
+        with _Claim(url, code, f"/api/studies/{study_id}", "driver") as claim:
+            return claim.exchanged()
+    except OtherVersion:
+        raise
+    except ParetoscopeError as error:
+        raise Unavailable(f"the service gave no token for this driver's code: {error.message}") from error
+    except ValidationError as error:
+        raise Unavailable("the service gave no token for this driver's code: its answer has none") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
@@ -54,6 +55,7 @@ class Reporter:
         self._client, self._run_name = client, run
         self._starts: Counter[str] = Counter()
         self._queue: deque[Event] = deque()
+        self._since: deque[float] = deque()  # when each of them happened
         self._changed = threading.Condition()
         self._closing = False
         self._given_up = threading.Event()
@@ -161,6 +163,7 @@ class Reporter:
         with self._changed:
             if not self.ended.is_set():
                 self._queue.append(event)
+                self._since.append(time.time())
                 self._changed.notify()
 
     def _run(self) -> None:
@@ -189,7 +192,7 @@ class Reporter:
         while parts and not self.ended.is_set():
             part = parts.pop(0)
             try:
-                answer = self._client.report(part, self._given_up)
+                answer = self._client.report(part, self._given_up, self._since[0])
                 self._heard(answer.state)
                 for refusal in answer.refusals:
                     log.error("event %s was refused: %s", refusal.uid, refusal.reason)
@@ -212,3 +215,4 @@ class Reporter:
             with self._changed:
                 for _ in range(len(self._queue) if self.ended.is_set() else len(part)):
                     self._queue.popleft()
+                    self._since.popleft()

@@ -6,11 +6,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING
 
 from service.contract.wire.cohort_state import Members, key_of
 from service.contract.wire.epoch_report import EpochReport
-from service.contract.wire.errors import OtherVersion, ParetoscopeError
+from service.contract.wire.errors import ParetoscopeError
 from workers.sending.study_client import StudyClient
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Saving:
         self._last = clock()
         self._reports: list[list[EpochReport]] = [[], []]  # before the last save, and since
         self._pending: bytes | None = None
+        self._anew = False  # whether what is kept of these members could not be read
         self._refusal = ""  # the last one, which is told once
         self._leave, self._closing = threading.Event(), threading.Event()
         self._wake, self._sending = threading.Event(), threading.Lock()
@@ -53,19 +55,19 @@ class Saving:
     def saved(self, members: Members | None = None) -> Saved | None:
         """Where these members were left, or others; none when they start from the beginning.
 
-        OtherVersion where this process is not meant for the service: it should not train at all.
+        A service that is away is waited for, and whatever it refuses is raised: only its word that there is no state,
+        or one that cannot be read, is worth training again.
         """
-        try:
-            content = self._client.saved_state(self._key if members is None else key_of(members))
-            if content is None:
-                return None
-            from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
+        content = self._client.saved_state(self._key if members is None else key_of(members))
+        if content is None:
+            return None
+        from workers.sending.cohort_state import unpacked  # torch is needed for nothing before that
 
+        try:
             return unpacked(content)
-        except OtherVersion:
-            raise
-        except (ParetoscopeError, ValueError) as error:
-            log.warning("these trials start from the beginning, as no saved state can be read: %s", error)
+        except ValueError as error:
+            log.warning("these trials start from the beginning, as their saved state cannot be read: %s", error)
+            self._anew = self._anew or members is None
             return None
 
     @property
@@ -92,11 +94,12 @@ class Saving:
         return False
 
     def keep(self, progress: Progress, last: EpochReport) -> None:
-        """At the end, for more epochs: before the last report is sent, and with it, should that be lost."""
+        """At the end, for more epochs: before the last report is sent, and with it, should that be lost. There is no
+        next time, so a service that is away is waited for."""
         with self._sending:
             self._pending = None
             self._reports[1].append(last)
-            self._send(self._packed(progress))
+            self._send(self._packed(progress), inf)
 
     def close(self) -> None:
         """What it is just asking is waited for, as its client is closed next; a service that hangs is not."""
@@ -132,10 +135,11 @@ class Saving:
         else:
             self._leave.clear()
 
-    def _send(self, content: bytes) -> None:
+    def _send(self, content: bytes, seconds: float | None = None) -> None:
         """What cannot be saved now is saved the next time; the training itself goes well."""
         try:
-            self._client.save_state(self._key, content, self._closing)
+            self._client.save_state(self._key, content, self._closing, self._anew, seconds)
+            self._anew = False
         except ParetoscopeError as error:
             if error.message != self._refusal:
                 log.warning("the state could not be saved: %s", error.message)

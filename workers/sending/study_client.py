@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from math import inf
@@ -12,6 +11,7 @@ import httpx
 
 from service.contract.wire.answers.read_by_drivers import (
     KnownBatch,
+    KnownCode,
     KnownRefusal,
     KnownState,
     KnownStudy,
@@ -20,7 +20,7 @@ from service.contract.wire.answers.read_by_drivers import (
 )
 from service.contract.wire.cohort_state import CohortState, CohortStates
 from service.contract.wire.errors import InvalidInput, NotFound
-from service.contract.wire.events import STATE_HEADER, Event, StudyState, sent_body
+from service.contract.wire.events import SINCE_HEADER, STATE_HEADER, Event, StudyState, sent_batch
 from service.contract.wire.reading import CodeReading
 from workers.sending.asking import Asking
 
@@ -48,7 +48,7 @@ class StudyClient(Asking):
     ) -> None:
         """`job` names a driver, and none a trial's process: its reports are turned away once another has its place."""
         super().__init__(url, token, f"/api/studies/{study_id}", "trial" if job is None else "driver", transport)
-        self._sender = {} if job is None else {"job": job}
+        self._job = job
 
     def study(self) -> KnownStudy:
         return KnownStudy.model_validate_json(self._ask("GET", "").content)
@@ -65,14 +65,15 @@ class StudyClient(Asking):
             if after is None:
                 return
 
-    def report(self, events: Sequence[Event], stop: threading.Event) -> Answered:
-        """Tried without end, until `stop` is set: what was measured is not given up."""
+    def report(self, events: Sequence[Event], stop: threading.Event, since: float | None = None) -> Answered:
+        """Tried without end, until `stop` is set: what was measured is not given up. `since` is when the first of
+        them happened, in seconds since 1970."""
         try:
-            sent = {"events": [sent_body(event) for event in events], **self._sender}
-            body = json.dumps(sent, allow_nan=False).encode()
+            body = sent_batch(events, self._job)
         except ValueError as error:
             raise InvalidInput(f"cannot be written as JSON: {error}") from error
-        answer = self._ask("POST", "/reports", body, JSON, seconds=inf, stop=stop)
+        headers = JSON if since is None else {**JSON, SINCE_HEADER: f"{since:.3f}"}
+        answer = self._ask("POST", "/reports", body, headers, seconds=inf, stop=stop)
         said = answer.headers.get(STATE_HEADER, "")
         state = StudyState(said) if said in set(StudyState) else None
         return Answered(KnownBatch.model_validate_json(answer.content).refusals, state)
@@ -89,23 +90,28 @@ class StudyClient(Asking):
         """Who was saved, and after which epoch they go on."""
         return CohortStates.model_validate_json(self._ask("GET", "/cohorts").content).cohorts
 
-    def save_state(self, cohort: str, content: bytes, stop: threading.Event) -> None:
-        self._ask("PUT", f"/cohorts/{cohort}/state", content, stop=stop)
+    def save_state(
+        self, cohort: str, content: bytes, stop: threading.Event, anew: bool = False, seconds: float | None = None
+    ) -> None:
+        """`anew` says that the one that is kept could not be read, and none may be lost by being replaced."""
+        query = {"anew": "true"} if anew else None
+        self._ask("PUT", f"/cohorts/{cohort}/state", content, query=query, stop=stop, seconds=seconds)
 
     def saved_state(self, cohort: str) -> bytes | None:
+        """None only where the service says that there is none. Tried without end: whoever took no answer for that
+        would train again what is saved, and a process whose driver has ended is ended with it."""
         try:
-            return self._ask("GET", f"/cohorts/{cohort}/state").content
+            return self._ask("GET", f"/cohorts/{cohort}/state", seconds=inf).content
         except NotFound:
             return None
 
     def upload(self, trial: str, name: str, content: bytes) -> None:
-        """Tried without end, if the service has ever answered: what was trained is not given up while it is away."""
-        seconds = inf if self._answered else None
-        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=seconds)
+        """Tried without end: what was trained is not given up while the service is away, or has no room."""
+        self._ask("PUT", f"/trials/{trial}/artifacts/{name}", content, seconds=inf)
 
     def code(self) -> bytes:
-        """The files of its own code, as an archive."""
-        return self._ask("GET", "/code").content
+        """The files of its own code, as an archive; without them its trials would fail, so no answer is waited for."""
+        return self._ask("GET", "/code", seconds=inf).content
 
 
 class CodeClient(Asking):
@@ -119,7 +125,7 @@ class CodeClient(Asking):
 
     def entry(self) -> str:
         """The file to import."""
-        return str(self._ask("GET", "").json()["entry"])
+        return KnownCode.model_validate_json(self._ask("GET", "").content).entry
 
     def describe(self, said: CodeReading) -> None:
         self._ask("POST", "/description", said.model_dump_json().encode(), JSON)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError, Unavailable
+from service.contract.wire.errors import Conflict, NotFound, ParetoscopeError
 from workers.sending.study_client import StudyClient
 
 log = logging.getLogger(__name__)
@@ -30,10 +30,6 @@ class Uploads:
         except (NotFound, Conflict) as error:
             log.info("the service wants no more files: %s", error.message)
             self.given_up = f"{name} was not wanted any more: {error.message}"
-            return self.given_up
-        except Unavailable as error:
-            log.warning("no files for the service: %s", error.message)
-            self.given_up = f"{name} could not be sent: {error.message}"
             return self.given_up
         except ParetoscopeError as error:
             log.warning("%s of trial %s was refused: %s", name, trial, error.message)

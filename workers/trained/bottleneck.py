@@ -9,7 +9,7 @@ from service.contract.methods.problems import Bottleneck as Spec
 from workers.data.random_streams import Seeds
 from workers.measures import labels
 from workers.measures.information import ROWS, decoded
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems import rates
 from workers.problems.rates import Rate
 from workers.trained.network import Network, Preference

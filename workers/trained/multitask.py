@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.problems import WITHOUT_ACCURACY
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.trained.network import Network, Preference
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from service.contract.methods.weightings import Conditional, Fvib, OfCurves
 from service.contract.wording.numbers import setting
 from workers.models import Conditioned, Model, Sizes
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.sending.checkpoint import Said
 from workers.trained.lending import Borrower
 from workers.weightings import fvib

@@ -32,7 +32,7 @@ from workers.measures.attacks.steps.ascent import Target
 from workers.models import Conditioned
 from workers.models.components.modulation import Told
 from workers.models.mlp import Mlp
-from workers.optimizers import schedule
+from workers.optimizers.stacking import learning_rates
 from workers.planning.cohorts import told_class
 from workers.problems import Problem
 from workers.problems.bottleneck import Bottleneck
@@ -69,7 +69,7 @@ def train(
     `at_last` before the final one, with it. `code` is the study's own, where their problem is of it. At a `rung` they
     end before their last epoch.
     """
-    cohort = _cohort(trials, data, device, evaluation.gradients, code)
+    cohort = cohort_of(trials, data, device, evaluation.gradients, code)
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
@@ -180,9 +180,10 @@ class OwnCode(Protocol):
     ) -> Trained: ...
 
 
-def _cohort(
+def cohort_of(
     trials: Sequence[PlannedTrial], data: Data, device: torch.device, watched: bool, code: OwnCode | None
 ) -> Trained:
+    """Trials that share their shape, before their first step."""
     if code is not None:
         _check_alike(trials)
         return code.cohort(trials, data, device, watched)
@@ -259,7 +260,7 @@ class Cohort:
         """One pass over the training split: losses and weights [steps, K, n]."""
         losses, weights = [], []
         self.angles.start()
-        if (pace := schedule.factors(self._trainings, epoch, self.split.seeds.device)) is not None:
+        if (pace := learning_rates.factors(self._trainings, epoch, self.split.seeds.device)) is not None:
             self.optimizer.set_pace(pace)
         self.weighting.anneal(annealing.shares(self._trainings, epoch, self.split.seeds.device))
         if self._balance:

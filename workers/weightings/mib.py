@@ -21,7 +21,7 @@ class Mib(Weighting):
     The information term is first scaled by s (`info_scale`). `normalize` divides the gradients for the min-norm
     problem only; its weights multiply the gradients as they are, which on digits gave fewer bits for a larger scale
     throughout (multiplying the divided gradients did not). Returned weights belong to the unscaled terms, so that
-    weight_info / weight_pred compares to β.
+    w_info / w_pred compares to β.
     """
 
     needs_gram = True

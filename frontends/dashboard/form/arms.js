@@ -25,12 +25,13 @@ function suggesting(/** @type {StudyForm} */ form, arm) {
 /** What distinguishes an arm, in one line. */
 function gist(/** @type {StudyForm} */ form, arm) {
   const none = form.catalog.code === undefined ? "no weighting" : (arm.problem?.name ?? "");
-  const { name = none, ...given } = isMap(arm.weighting) ? arm.weighting : {};
+  const { name = none, choice, ...given } = isMap(arm.weighting) ? arm.weighting : {};
+  const said = Array.isArray(choice) ? `one of ${choice.map((each) => each?.name).join(", ")}` : name;
   const entry = suggesting(form, arm);
   const sampler = arm.search?.sampler ?? entry?.schema.properties.sampler?.default ?? entry?.name;
   const search = entry ? [`${arm.search.trials ?? "?"} trials by ${sampler}`] : [];
   const written = ([key, value]) => `${key} ${flow(value)}`;
-  return [name, ...Object.entries(given).map(written), ...search, ...othersOf(arm).map(written)].join(", ");
+  return [said, ...Object.entries(given).map(written), ...search, ...othersOf(arm).map(written)].join(", ");
 }
 
 function freeName(arms, /** @type {string} */ start) {

@@ -13,14 +13,15 @@ function propertyOf({ kind, choices, default: standard, required, optional, doc 
   return optional ? { anyOf: [value, { type: "null" }], ...said } : { ...value, ...said };
 }
 
-/** @param {OwnProblem} own @param {Schema["$defs"]} defs @returns {Entry & { weighs: boolean }} */
+/** @param {OwnProblem} own @param {Schema["$defs"]} defs @param {boolean} isOnly @returns {ProblemEntry} */
 function entryOf(own, defs, isOnly) {
   const properties = Object.fromEntries(own.parameters.map((each) => [each.name, propertyOf(each)]));
   const required = own.parameters.filter((each) => each.required).map((each) => each.name);
   const schema = /** @type {Schema} */ ({ properties, required, $defs: defs });
   const names = own.parameters.map((each) => each.name);
-  const { name, doc, kind } = own;
-  return { name, doc, schema, often_set: names, first_choice: isOnly, weighs: kind === "problem" };
+  const { name, doc, kind, terms } = own;
+  const form = { often_set: names, first_choice: isOnly, weighs: kind === "problem" };
+  return { name, doc, schema, terms, code: [], entry: null, ...form };
 }
 
 /** Ways to give several values are described alike for every parameter, so any that has them will do. */

@@ -24,8 +24,11 @@ async function described(/** @type {File} */ file) {
   return code;
 }
 
-/** A study to start from: weights by hand against an automatic weighting, or a script with its defaults. */
-function firstStudy(/** @type {CodeAnswer} */ code) {
+/**
+ * A study to start from: weights by hand against an automatic weighting, or a script with its defaults.
+ * @param {{ hash: string, entry: string, problems: { name: string, kind: string, terms: string[] }[] }} code
+ */
+export function firstStudy(code) {
   const [own] = code.problems;
   const problem = { name: own.name };
   const byHand = { name: "fixed", beta: { grid: { from: 0.1, to: 10, count: 5, scale: "log" } } };

@@ -107,7 +107,8 @@ function renamed(part, /** @type {Entry | undefined} */ next, name) {
  */
 export function namedPart(form, path, { label, entries, hasDefault = false, isSearched = false }) {
   const part = form.read(path);
-  if (part !== undefined && !isMap(part)) return [asWritten(form, path, label, part)];
+  const isChoice = part?.choice !== undefined && part.name === undefined; // of parts, which a search chooses from
+  if (part !== undefined && (!isMap(part) || isChoice)) return [asWritten(form, path, label, part)];
   const standard = hasDefault ? entries.find((entry) => entry.first_choice)?.name : undefined;
   const name = part?.name ?? standard;
   const named = (/** @type {string} */ wanted) => entries.find((entry) => entry.name === wanted);

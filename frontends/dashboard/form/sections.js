@@ -59,6 +59,14 @@ function codeRow(/** @type {StudyForm} */ form) {
   return row(form, ["code"], { label: "code", hint: "the file that the arms’ problems stand in", build, group: true });
 }
 
+/** The file that the problems stand in, and packages that it needs; nothing of it where they are ours. */
+function codeRows(/** @type {StudyForm} */ form) {
+  if (form.catalog.code === undefined) return [];
+  const packages = form.read(["requirements"]);
+  const rows = packages === undefined ? [] : [asWritten(form, ["requirements"], "packages", packages)];
+  return [codeRow(form), ...rows];
+}
+
 /** Data or model: chosen among ours, or what the study's own code gives; how it is split stays as it is written. */
 function givenPart(/** @type {StudyForm} */ form, /** @type {string} */ name, /** @type {Entry[]} */ entries) {
   if (form.catalog.code === undefined) return namedPart(form, [name], { label: name, entries, hasDefault: true });
@@ -71,7 +79,7 @@ function givenPart(/** @type {StudyForm} */ form, /** @type {string} */ name, /*
 export const SECTIONS = {
   study: {
     title: "Study",
-    build: (form) => [nameRow(form), ...(form.catalog.code === undefined ? [] : [codeRow(form)]), seedsRow(form)],
+    build: (form) => [nameRow(form), ...codeRows(form), seedsRow(form)],
   },
   data: { title: "Data", build: (form) => givenPart(form, "data", form.catalog.data) },
   model: { title: "Model", build: (form) => givenPart(form, "model", form.catalog.models) },
@@ -86,4 +94,4 @@ export const SECTIONS = {
 };
 
 /** The keys of a study that the form has fields for. */
-export const KEYS = ["name", "seeds", "code", ...Object.keys(SECTIONS)];
+export const KEYS = ["name", "seeds", "code", "requirements", ...Object.keys(SECTIONS)];

@@ -40,7 +40,9 @@ function leanArm(arm, /** @type {Catalog} */ { problems, weightings, searches })
   const { told: _told, ...search } = lean(arm.search, searches) ?? {}; // found anew when the study is submitted
   const parts = {
     problem: lean(arm.problem, problems),
-    weighting: lean(arm.weighting, weightings),
+    weighting: arm.weighting?.choice
+      ? { choice: arm.weighting.choice.map((each) => lean(each, weightings)) }
+      : lean(arm.weighting, weightings),
     search: same(search, { name: usual }) ? undefined : search,
   };
   return without({ ...arm, ...parts }, (_, value) => value === undefined || isEmptyMap(value));
@@ -86,7 +88,9 @@ export function oneTrial(/** @type {Spec} */ spec, /** @type {Trial} */ trial) {
     if (places[place] && field) put(places[place], field, value);
   }
   delete places.weighting.simplex; // its mixture is among the trial's own weights
+  delete places.weighting.choice; // the one that was chosen is too
   const { problem, weighting, model, training } = places;
   const name = `${spec.name}: one trial of ${arm.name}`;
-  return { ...spec, name, model, training, seeds: [trial.seed], arms: [{ name: arm.name, problem, weighting }] };
+  const { stopping: _stopping, limits: _limits, ...rest } = spec; // are about many trials
+  return { ...rest, name, model, training, seeds: [trial.seed], arms: [{ name: arm.name, problem, weighting }] };
 }

@@ -145,9 +145,10 @@ export function plural(count, word) {
   return `${text} ${word}${text === "1" ? "" : "s"}`;
 }
 
-/** "weighting.beta" -> "β". */
+/** "weighting.beta" -> "β", "weighting.name" -> "weighting". */
 export function configLabel(/** @type {string} */ key) {
-  const name = key.slice(key.lastIndexOf(".") + 1);
+  const [own] = key.split(/\.name$/);
+  const name = own.slice(own.lastIndexOf(".") + 1);
   return name.replaceAll("_", " ").split(" ").map((word) => LETTERS.get(word) ?? word).join(" ");
 }
 

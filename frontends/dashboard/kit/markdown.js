@@ -14,9 +14,9 @@ function linked(/** @type {string} */ label, /** @type {string} */ address) {
 
 /** The words of a line, with what stands out in them. @param {string} text @returns {any[]} */
 function words(text) {
-  const found = INLINE.exec(text);
-  if (!found) return [text];
-  const [whole, code, strong, soft, label, address] = found;
+  const match = INLINE.exec(text);
+  if (!match) return [text];
+  const [whole, code, strong, soft, label, address] = match;
   const mark = code
     ? h("code", {}, code)
     : strong
@@ -24,7 +24,7 @@ function words(text) {
       : soft
         ? h("em", {}, ...words(soft))
         : linked(label, address);
-  return [text.slice(0, found.index), mark, ...words(text.slice(found.index + whole.length))];
+  return [text.slice(0, match.index), mark, ...words(text.slice(match.index + whole.length))];
 }
 
 /** Lines of one paragraph, broken as they were written. @param {string[]} lines */

@@ -21,7 +21,7 @@ export function placeNear(/** @type {{ where: Record<string, number> }[]} */ pla
 }
 
 /** As it stands in the address, to six digits: "0.01", "0.3,0.7". @param {number[]} values */
-export const written = (values) => values.map((value) => Number(value.toPrecision(6))).join(",");
+export const placeInAddress = (values) => values.map((value) => Number(value.toPrecision(6))).join(",");
 
 /** The values of such a text; none of one that is no place. @param {string | null} text */
 export function valuesIn(text) {

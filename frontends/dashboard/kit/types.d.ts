@@ -302,10 +302,18 @@ interface Entry {
   first_choice: boolean;
 }
 
+/** Ours, or of code that was sent: then with its hashes, newest first. */
+interface ProblemEntry extends Entry {
+  code: string[];
+  entry: string | null;
+  terms: string[];
+  weighs?: boolean;
+}
+
 interface Catalog {
   data: Entry[];
   models: Entry[];
-  problems: (Entry & { weighs?: boolean })[];
+  problems: ProblemEntry[];
   weightings: Entry[];
   searches: (Entry & { suggests: boolean })[];
   attacks: Entry[];

@@ -7,7 +7,7 @@ import { h, setAttr, setText } from "../kit/dom.js";
 import { capital, metricLabel, overSeeds, spread } from "../kit/format.js";
 import { setLit } from "../kit/light.js";
 import { alongCurve } from "../kit/metrics.js";
-import { placeNear, placeWords, valuesIn, written } from "../kit/places.js";
+import { placeInAddress, placeNear, placeWords, valuesIn } from "../kit/places.js";
 import { swatch } from "../kit/swatch.js";
 
 const NOTHING_BESIDE = "No network was trained separately for one such place.";
@@ -172,7 +172,7 @@ export class CurveSlider {
   }
 
   #keep() {
-    choose({ place: written(this.wanted) });
+    choose({ place: placeInAddress(this.wanted) });
   }
 
   /** Everything that says where the reader is. */

@@ -131,9 +131,9 @@ export class ExtendForm {
     const rows = [this.seeds, this.epochs, ...this.grids];
     const isOf = (/** @type {Row} */ row) => ({ path }) => isAt(path, row.path) || isAt(path, row.also);
     const own = new Map(rows.map((row) => [row, details.filter(isOf(row))]));
-    for (const [row, found] of own) {
-      setText(row.problem, found.map(({ path, message }) => `${path}: ${message}`).join("; "));
-      setAttr(row.input, "aria-invalid", found.length > 0 && "true");
+    for (const [row, problems] of own) {
+      setText(row.problem, problems.map(({ path, message }) => `${path}: ${message}`).join("; "));
+      setAttr(row.input, "aria-invalid", problems.length > 0 && "true");
     }
     const placed = new Set([...own.values()].flat());
     const words = ({ path, message }) => h("li", {}, path ? [h("code", {}, path), ": "] : [], message);

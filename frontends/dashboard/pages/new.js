@@ -4,7 +4,7 @@ import { Checked } from "../form/checked.js";
 import { forgetDraft, keepDraft, keptDraft } from "../form/drafts.js";
 import { Editor } from "../form/editor.js";
 import { ownCatalog } from "../form/own-catalog.js";
-import { ownCode } from "../form/own-code.js";
+import { firstStudy, ownCode } from "../form/own-code.js";
 import { EMPTY, oneTrial, withoutDefaults } from "../form/sources.js";
 import { StudyForm } from "../form/study-form.js";
 import { choose, chosen } from "../kit/address.js";
@@ -35,14 +35,33 @@ async function oldSource(/** @type {Catalog} */ catalog, /** @type {string} */ f
   return { key: `from:${from}:${trialId ?? ""}`, label, text: toYaml(spec), doc };
 }
 
-/** Everything a reader can start from; the old study or trial of the address first. @returns {Promise<Source[]>} */
-async function readSources(/** @type {Catalog} */ catalog, /** @type {Preset[]} */ presets) {
+/** A study of each code that the service has read, newest first. @returns {Source[]} */
+function codeSources(/** @type {Catalog["problems"]} */ own) {
+  const newest = new Map(own.map((problem) => [problem.code[0], /** @type {Catalog["problems"]} */ ([])]));
+  for (const problem of own) newest.get(problem.code[0])?.push(problem);
+  return [...newest].map(([hash, problems]) => {
+    const entry = problems[0].entry ?? "";
+    const names = problems.map(({ name }) => name).join(", ");
+    const kinds = problems.map(({ name, terms }) => ({ name, terms, kind: terms.length ? "problem" : "script" }));
+    const text = toYaml(firstStudy({ hash, entry, problems: kinds }));
+    return { key: `code:${hash}`, label: `code: ${entry} (${names})`, text, doc: problems[0].doc };
+  });
+}
+
+/**
+ * Everything a reader can start from; the old study or trial of the address first.
+ * @param {Catalog} catalog
+ * @param {Catalog["problems"]} own
+ * @param {Preset[]} presets
+ * @returns {Promise<Source[]>}
+ */
+async function readSources(catalog, own, presets) {
   const from = chosen("from");
   const old = from ? [await oldSource(catalog, from)] : [];
   const doc = "A small study to start from: a grid of βs beside MIB.";
   const empty = { key: EMPTY_NAME, label: "an empty study", text: toYaml(EMPTY), doc };
   const ready = presets.map((preset) => ({ ...preset, key: preset.name, label: `preset: ${preset.name}` }));
-  return [...old, empty, ...ready];
+  return [...old, empty, ...codeSources(own), ...ready];
 }
 
 /** Two ways to see one study; the pressed one is open. */
@@ -274,7 +293,9 @@ export async function showNew(/** @type {HTMLElement} */ page) {
   page.replaceChildren(h("p", { class: "muted" }, "Loading …"));
   try {
     const [catalog, { presets }] = await Promise.all([get("/api/catalog"), get("/api/presets")]);
-    const study = new NewStudy(page, catalog, await readSources(catalog, presets));
+    const [ours, own] = [false, true].map((sent) => catalog.problems.filter(({ code }) => code.length > 0 === sent));
+    const built = { ...catalog, problems: ours }; // a study with code of its own has that code's problems alone
+    const study = new NewStudy(page, built, await readSources(built, own, presets));
     study.open();
   } catch (error) {
     const words = error.status === 404 ? "There is no such study or trial to start from" : "The page could not be made";

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from service.contract.metrics.metric import METRIC_NAME, NAME, Goal
 from service.contract.plain_text import PlainText, printable
+from service.contract.requirements import MOST_REQUIREMENTS
 from service.contract.study.strict import Strict
 
 Scalar = bool | int | float | str
@@ -18,7 +19,6 @@ Doc = Annotated[str, Field(max_length=4000), AfterValidator(printable)]
 MOST_TERMS = 64
 MOST_PARAMETERS = 64
 MOST_METRICS = 64
-MOST_REQUIREMENTS = 64
 
 Hook = Literal["shared", "schedule", "code", "decode", "logits", "optimizer"]
 

@@ -14,6 +14,7 @@ LARGEST_BATCH, BATCHES = 8, 5
 SMALLEST_POPULATION, LARGEST_POPULATION, GENERATIONS = 4, 50, 8
 EVOLUTIONS = ("nsga2", "nsga3")  # samplers that have a population
 LEARNING = ("tpe", "gp", *EVOLUTIONS)  # samplers to which results matter
+BRANCHING = ("tpe", "random")  # samplers that do for values which only some trials have what they do for all others
 MOST_STUDIES, MOST_TOLD = 16, 5000
 
 
@@ -33,7 +34,9 @@ class ToldTrial(Strict):
 
 
 class OptunaSearch(Keyed):
-    """Values suggested by Optuna from the arm's ranges and choices, by all objectives of the study."""
+    """Values suggested by Optuna from the arm's ranges and choices, by all objectives of the study. With sampler tpe or
+    random it may also choose the weighting itself, {choice: [{name: fixed, beta: …}, {name: mib}]}, then what it has.
+    """
 
     known = ("name", "sampler", "trials", "batch", "population", "from")
 

@@ -26,14 +26,14 @@ class Halving(Strict):
 
     def rungs(self, epochs: int) -> list[int]:
         """The epochs after which trials are compared: round(first/keepᵏ), each above the one before."""
-        found: list[int] = []
+        rungs: list[int] = []
         exact = float(self.first)
-        while max(exact, found[-1] + 1 if found else 0) < epochs:
-            rung = max(round(exact), found[-1] + 1 if found else 0)
+        while max(exact, rungs[-1] + 1 if rungs else 0) < epochs:
+            rung = max(round(exact), rungs[-1] + 1 if rungs else 0)
             if rung < epochs:
-                found.append(rung)
+                rungs.append(rung)
             exact /= self.keep
-        return found
+        return rungs
 
     def going_on(self, count: int) -> int:
         """How many of so many configurations train on from a rung."""

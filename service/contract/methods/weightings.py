@@ -18,9 +18,11 @@ NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
+Held = Annotated[float, Field(ge=1e-6, le=1e6)]  # by single precision, also as a divisor
 
 MOST_POINTS = 256  # of one trial's curve
-LEAST_BETA, LARGEST_BETA = 1e-30, 1e30  # well within single precision, also squared with a loss
+LEAST_BETA, LARGEST_BETA = 1e-30, 1e30  # well within single precision, also multiplied by a loss
+WIDEST_RATIO = 1e30  # of two βs, which single precision holds too
 CLOSEST_BETAS = 1e-5  # of the larger: single precision tells 1e-7 apart, and a range has many βs
 MOST_VERIFIED = 64  # βs at which a curve is checked
 MOST_DRAWS = 2**16  # βs of a batch: one for each example of the largest
@@ -122,6 +124,9 @@ class Betas(Keyed):
             if value and not LEAST_BETA <= value <= LARGEST_BETA:
                 held = f"from {setting(LEAST_BETA)} to {setting(LARGEST_BETA)}"
                 raise ValueError(f"{name}: networks hold βs {held} (and from 0 with law uniform), got {setting(value)}")
+        if self.law == "log-uniform" and self.to / self.from_ > WIDEST_RATIO:
+            widest = f"to must be at most {setting(WIDEST_RATIO)} times from"
+            raise ValueError(f"{widest}, got {setting(self.from_)} and {setting(self.to)}")
         if self.to - self.from_ < CLOSEST_BETAS * self.to:
             raise ValueError(
                 f"from and to are too close for a network to tell apart, got {self.from_!r} and {self.to!r}"
@@ -163,7 +168,7 @@ class Conditional(Strict):
 
     name: Literal["conditional"] = "conditional"
     beta: Betas = Field(Betas(), description="the βs of a bottleneck: {from, to, law}")
-    concentration: Axis[Positive] = Field(
+    concentration: Axis[Held] = Field(
         1.0, description="of several tasks: preferences come from a Dirichlet distribution with this parameter"
     )
     draws: Annotated[int, Field(ge=1, le=MOST_DRAWS)] | None = Field(
@@ -175,7 +180,7 @@ class Conditional(Strict):
     scalarization: Literal["sum", "stch"] = Field(
         "sum", description="of several tasks: the weighted sum, or the smooth Tchebycheff form of the weighted losses"
     )
-    mu: Axis[Positive] = Field(0.2, description="temperature of stch; smaller is nearer to the largest loss")
+    mu: Axis[Held] = Field(0.2, description="temperature of stch; smaller is nearer to the largest loss")
     modulates: Literal["both", "encoder", "decoder"] = Field(
         "both",
         description="what is scaled and shifted: the layers of the encoder and its outputs, the code before the "

@@ -39,4 +39,4 @@ def alone(study: Study, trial: PlannedTrial | Slot) -> dict[str, Any]:
 def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:
     if isinstance(trial, PlannedTrial):
         return trial
-    return resolve(trial, {key: trial.config[key] for key in searched(trial)})
+    return resolve(trial, {key: trial.config[key] for key in searched(trial, trial.config)})

@@ -40,11 +40,11 @@ def batches_of(study: Study, planned: Iterable[PlannedTrial | Slot] | None = Non
     return by_arm
 
 
-def most_batches(study: Study) -> int:
-    """Of the arm and seed that has the most, by their numbers alone."""
+def count_batches(study: Study) -> dict[str, int]:
+    """By arm, of the seed that has the most of them, by their numbers alone; arms that come at once are not in it."""
     sizes = count_trials(study)
     counts = [(arm, ceil(sizes[arm.name] / len(study.seeds))) for arm in study.arms if comes_in_batches(arm)]
-    return max((ceil(count / batch_size(arm, count)) for arm, count in counts), default=0)
+    return {arm.name: ceil(count / batch_size(arm, count)) for arm, count in counts}
 
 
 def batch_size(arm: Arm, trials: int) -> int:

@@ -16,12 +16,16 @@ from service.contract.methods.problems import Problem
 from service.contract.methods.searches import FillSearch, Suggesting
 from service.contract.methods.weightings import Weighting
 from service.contract.study.axes import Choice, Grid, Range, Searched
-from service.contract.study.parts import Part, Parts, Values, parts_of
+from service.contract.study.branched import branches_of
+from service.contract.study.branches import WeightingChoice
+from service.contract.study.parts import Branching, Part, Parts, Values, parts_of
 from service.contract.study.study import Arm, Study, Training
 from service.contract.study.verifying import verifying
 from service.contract.wire.errors import Detail
 
 Config = dict[str, Any]  # what a trial shows of its values, as `weighting.beta`
+WEIGHTING = "weighting.name"  # which weighting a trial has
+UNKNOWN: Values = {}
 
 
 class PlannedTrial(NamedTuple):
@@ -51,6 +55,11 @@ class Slot(NamedTuple):
     def problem(self) -> Problem:
         return self.parts.problem.value
 
+    def branch(self, values: Values) -> Part[Weighting] | None:
+        """The weighting that was chosen, where there is a choice of them and one was."""
+        weighting = self.parts.weighting
+        return weighting.branch(values.get(WEIGHTING)) if isinstance(weighting, Branching) else None
+
     @property
     def training(self) -> Training:
         return self.parts.training.value
@@ -63,23 +72,25 @@ class Slot(NamedTuple):
 def arm_errors(study: Study) -> list[Detail]:
     """What pydantic cannot see by itself: overrides against their model, each value of an axis against its field."""
     details: list[Detail] = []
-    for i, arm in enumerate(study.arms):
+    for i, place, arm in branches_of(study):
         try:
             parts = parts_of(study, arm)
         except ValidationError as error:
-            place = "training" if error.title == "Training" else "model"
+            overridden = "training" if error.title == "Training" else "model"
             for e in error.errors():
                 keys = [str(key) for key in (*e["loc"][:1], (e.get("ctx") or {}).get("key")) if key is not None]
-                path = ".".join([f"arms[{i}]", place, *keys])
+                path = ".".join([f"arms[{i}]", overridden, *keys])
                 details.append(Detail(path=path, message=f"{e['msg']}, got {e['input']!r}"[:400]))
             continue
-        if isinstance(arm.search, Suggesting) and not any(part.searched() for part in parts):
+        chooses = isinstance(study.arms[i].weighting, WeightingChoice)
+        if isinstance(arm.search, Suggesting) and not chooses and not any(part.searched() for part in parts):
             what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
             rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
             details.append(Detail(path=f"arms[{i}].search", message=rule))
         for part in parts:
             for field, axis in (part.axes() | part.searched()).items():
                 root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.written else part.place
+                root = place if part.place == "weighting" else root
                 for where, message in _axis_errors(arm, part, field, axis):
                     path = f"{root}.{field}.{where}"
                     if not any(d.path == path for d in details):
@@ -180,8 +191,7 @@ def _at(
 def _slots(study: Study, arm: Arm, search: Suggesting) -> Iterator[Slot]:
     """Trial i has the seed i mod S; its values come later."""
     parts = parts_of(study, arm)
-    shown = [item for part in parts for item in part.config(part.value, {}).items()]
-    config = {key: value for key, value in shown if not isinstance(value, (Grid, Range, Choice))}
+    config = {key: value for part in parts for key, value in _constants(part).items()}
     for i in range(search.trials):
         seed = study.seeds[i % len(study.seeds)]
         yield Slot(trial_id(arm.name, {"search.number": i}, seed), arm.name, seed, config, parts)
@@ -199,24 +209,51 @@ def expand(study: Study) -> list[PlannedTrial | Slot]:
 
 
 def searched_keys(study: Study) -> dict[str, list[str]]:
-    """What each search of the study suggests, by arm; arms without a search are not in it."""
-    return {
-        arm.name: [f"{part.place}.{field}" for part in parts_of(study, arm) for field in part.searched()]
-        for arm in study.arms
-        if isinstance(arm.search, Suggesting)
-    }
+    """What each search of the study may suggest, by arm; arms without a search are not in it.
+
+    Where it chooses a weighting, a trial has the keys of that one alone.
+    """
+    keys: dict[str, list[str]] = {}
+    for arm in study.arms:
+        if isinstance(arm.search, Suggesting):
+            parts = parts_of(study, arm)
+            of_branches = parts.weighting.branches if isinstance(parts.weighting, Branching) else ()
+            own = [f"{part.place}.{field}" for part in (*parts, *of_branches) for field in part.searched()]
+            keys[arm.name] = list(dict.fromkeys(own))
+    return keys
 
 
-def searched(slot: Slot) -> dict[str, Searched]:
-    """What a slot's search suggests, as `weighting.beta`."""
-    return {f"{part.place}.{field}": axis for part in slot.parts for field, axis in part.searched().items()}
+def searched(slot: Slot, values: Values = UNKNOWN) -> dict[str, Searched]:
+    """What a slot's search suggests, as `weighting.beta`: with these values known, also what they make possible."""
+    return {f"{part.place}.{field}": axis for part in slot.parts for field, axis in part.searched().items()} | (
+        searched_in_branch(slot, values)
+    )
+
+
+def searched_in_branch(slot: Slot, values: Values) -> dict[str, Searched]:
+    """What is suggested after a weighting was chosen, for it alone."""
+    branch = slot.branch(values)
+    return {} if branch is None else {f"{branch.place}.{field}": axis for field, axis in branch.searched().items()}
+
+
+def shown(slot: Slot, values: Values) -> Config:
+    """What a trial with these values shows of itself; of a weighting that was chosen, all that it has."""
+    if (branch := slot.branch(values)) is None:
+        return {**slot.config, **values}
+    others = {key: value for key, value in slot.config.items() if not key.startswith(f"{branch.place}.")}
+    return {**others, **_constants(branch), **values}
+
+
+def _constants(part: Part[Any] | Branching) -> Config:
+    """What it shows before anything was suggested."""
+    all_of_it = part.config(part.value, {})
+    return {key: value for key, value in all_of_it.items() if not isinstance(value, (Grid, Range, Choice))}
 
 
 def resolve(slot: Slot, values: Values) -> PlannedTrial:
     """The trial of a slot with the suggested values in its parts and its config, each checked by its field."""
-    missing = [key for key in searched(slot) if key not in values]
+    missing = [key for key in searched(slot, values) if key not in values]
     if missing:
         raise ValueError(f"{missing[0]} of trial {slot.id} has no value, got {dict(values)!r}")
     own = ({k.partition(".")[2]: v for k, v in values.items() if k.partition(".")[0] == p.place} for p in slot.parts)
-    config = {**slot.config, **values}
-    return PlannedTrial(slot.id, slot.arm, slot.seed, config, *_at(slot.parts, *own))
+    return PlannedTrial(slot.id, slot.arm, slot.seed, shown(slot, values), *_at(slot.parts, *own))

@@ -60,9 +60,12 @@ def extended(study: Study, wish: Extension) -> Study:
 def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) -> bool:
     """Whether its training is another one from the first step on when it has more epochs; `config` has what was
     suggested for a slot."""
-    weighting = trial.weighting if isinstance(trial, PlannedTrial) else trial.parts.weighting.value
-    training = trial.training if isinstance(trial, PlannedTrial) else trial.parts.training.value
     known = config or trial.config
+    if isinstance(trial, Slot):
+        part = trial.branch(known) or trial.parts.weighting
+        weighting, training = part.value, trial.parts.training.value
+    else:
+        weighting, training = trial.weighting, trial.training
     schedule: object = known.get("training.schedule", training.schedule)
     form: object = isinstance(weighting, Arml) and known.get("weighting.form", weighting.form)
     return schedule == "cosine" or form == "two-stage"

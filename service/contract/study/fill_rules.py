@@ -21,7 +21,7 @@ def broken(study: Study) -> Iterator[Detail]:
         path = f"arms[{i}].search"
         if len(study.objectives) != 2:
             names = ", ".join(objective.metric for objective in study.objectives)
-            rule = f"fill needs two objectives, between whose best values a front is a line, got {names}"
+            rule = f"fill needs two objectives, whose front is a line that one range runs along, got {names}"
             yield Detail(path=f"{path}.name", message=rule)
         if arm.search.trials < 2 * len(study.seeds):
             rule = f"fill trains both ends of its range with each of {len(study.seeds)} seeds"
@@ -45,5 +45,6 @@ def _one_range(study: Study, i: int, arm: Arm) -> Iterator[Detail]:
             rule = "fill goes along a range, and a choice has no order: give a range or one value"
             yield Detail(path=f"{root}{key}.choice", message=f"{rule}, got {axis.choice!r}"[:400])
     if len(searched) > 1:
-        rule = f"fill goes along one range: give the others one value, got {len(searched)} ({', '.join(searched)})"
-        yield Detail(path=f"arms[{i}].search.name", message=rule)
+        rule = "fill goes along one range, not a vector of them: give the others one value, or use search optuna"
+        got = f"got {len(searched)} ({', '.join(searched)})"
+        yield Detail(path=f"arms[{i}].search.name", message=f"{rule}, {got}"[:400])

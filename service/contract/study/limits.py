@@ -33,7 +33,7 @@ class Limits(Strict):
         None,
         description="an arm trains no more batches when another would gain less than this share of its hypervolume, "
         "by the upper end of a 95 % interval: 0.005, or the text '0.5 %'; none: it trains all its trials. A grid is "
-        "then trained in batches too, its configurations in random order",
+        "then trained in batches too, its configurations in random order. A search by fill ends by its own tolerance",
         exclude_if=lambda gain: gain is None,
     )
     patience: Annotated[int, Field(ge=1, le=100)] | None = Field(
@@ -44,7 +44,8 @@ class Limits(Strict):
     training_seconds: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="of each arm, all its trials together: with them spent it starts no more trials, and those under "
-        "way stop at their next report. Arms are then compared at equal cost; none: no limit",
+        "way stop at their next report. Arms that both came to within a tenth of it are compared at equal cost; none: "
+        "no limit",
         exclude_if=lambda seconds: seconds is None,
     )
 

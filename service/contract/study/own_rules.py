@@ -26,6 +26,9 @@ def broken(study: Study) -> Iterator[Detail]:
         elif study.code is None and isinstance(part, own):
             rule = f"'own' is the {place} of a study's code: give code, or another {place}"
             yield Detail(path=f"{place}.name", message=rule)
+    if study.code is None and study.requirements:
+        rule = "packages are installed for code of one's own: give code, or leave requirements out"
+        yield Detail(path="requirements", message=f"{rule}, got {study.requirements[0]!r}")
     for i, arm in enumerate(study.arms):
         if study.code is not None and not isinstance(arm.problem, OwnProblem):
             known = ", ".join(each.name for each in study.code.problems)

@@ -13,7 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from service.contract.plain_text import hidden_places, printable
-from service.contract.study import limit_rules
+from service.contract.study import limit_rules, stopping_rules
 from service.contract.study.expansion import arm_errors, count_trials, count_verifying
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
@@ -133,7 +133,7 @@ def check_study(body: Any) -> Study:
         if planned > study.limits.trials:
             rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
             details = [Detail(path="limits.trials", message=rule)]
-        elif not (details := list(limit_rules.broken(study))):
+        elif not (details := [*limit_rules.broken(study), *stopping_rules.idle(study)]):
             return study
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""

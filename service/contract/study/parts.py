@@ -17,6 +17,7 @@ from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
 from service.contract.study import simplex
 from service.contract.study.axes import Choice, Grid, Range, Searched
+from service.contract.study.branches import WeightingChoice
 from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
 from service.contract.study.with_axes import without_axes
@@ -125,18 +126,65 @@ def _fields(part: Strict, keys: tuple[str, ...]) -> dict[str, object]:
     return {field: inner for field, inner in fields.items() if inner is not None}
 
 
+class Branching(NamedTuple):
+    """The place of a weighting that a search chooses: which one comes first, then what that one has."""
+
+    place: str
+    value: WeightingChoice
+    branches: tuple[Part[Weighting], ...]
+    written: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+    def axes(self) -> dict[str, Grid | Searched]:
+        """Of all of them."""
+        return {field: axis for branch in self.branches for field, axis in branch.axes().items()} | self.searched()
+
+    def grids(self) -> dict[str, Grid]:
+        return {}
+
+    def searched(self) -> dict[str, Searched]:
+        """What comes first."""
+        return {"name": Choice.model_validate({"choice": [branch.value.name for branch in self.branches]})}
+
+    def size(self) -> int:
+        return 1
+
+    def points(self) -> Iterator[dict[str, object]]:
+        yield {}
+
+    def branch(self, name: object) -> Part[Weighting] | None:
+        return next((each for each in self.branches if each.value.name == name), None)
+
+    def at(self, values: Values) -> Weighting:
+        if (own := self.branch(values.get("name"))) is None:
+            known = ", ".join(each.value.name for each in self.branches)
+            raise ValueError(f"{self.place}.name must be one of {known}, got {values.get('name')!r}")
+        return own.at({field: value for field, value in values.items() if field != "name"})
+
+    def config(self, value: Strict, point: Values) -> dict[str, object]:
+        """Before one is chosen there is nothing to show."""
+        return {}
+
+
 class Parts(NamedTuple):
     """All of an arm's places."""
 
     problem: Part[Problem]
-    weighting: Part[Weighting]
+    weighting: Part[Weighting] | Branching
     model: Part[Model]
     training: Part[Training]
 
 
-def _spelled_out(arm: Arm) -> Weighting:
+def _weighting(arm: Arm) -> Part[Weighting] | Branching:
+    terms = arm.problem.terms
+    if isinstance(arm.weighting, WeightingChoice):
+        own = (Part("weighting", each, tuple(type(each).model_fields), terms) for each in arm.weighting.choice)
+        return Branching("weighting", arm.weighting, tuple(own))
+    return Part("weighting", _spelled_out(arm, arm.weighting), _shown_of_weighting(arm), terms)
+
+
+def _spelled_out(arm: Arm, single: Weighting) -> Weighting:
     """The arm's weighting, with the grid that `single` without a task stands for: each task of the problem."""
-    single = arm.weighting
     if not isinstance(single, Single) or single.task is not None or isinstance(arm.search, Suggesting):
         return single
     return type(single).model_validate({**single.model_dump(), "task": {"grid": list(arm.problem.terms)}})
@@ -154,7 +202,7 @@ def parts_of(study: Study, arm: Arm) -> Parts:
 
     return Parts(
         Part("problem", arm.problem, tuple(type(arm.problem).model_fields)),
-        Part("weighting", _spelled_out(arm), _shown_of_weighting(arm), arm.problem.terms),
+        _weighting(arm),
         Part("model", overridden(study.model, arm.model), tuple(arm.model)),
         Part("training", overridden(study.training, arm.training), tuple(arm.training)),
     )

@@ -15,6 +15,7 @@ from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
 from service.contract.study import (
+    branch_rules,
     conditional_rules,
     fill_rules,
     fvib_rules,
@@ -24,13 +25,18 @@ from service.contract.study import (
     training_rules,
 )
 from service.contract.study.axes import Choice, Grid, Range, listed
+from service.contract.study.branched import in_each_branch
 from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
 
 def broken(study: Study) -> list[Detail]:
-    """Every rule that the study breaks."""
+    """Every rule that the study breaks, whichever weighting a search would choose."""
+    return [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+
+
+def _broken(study: Study) -> list[Detail]:
     return [
         *_objectives(study),
         *_constraints(study),

@@ -38,7 +38,9 @@ from service.contract.metrics import (
 )
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
+from service.contract.requirements import MOST_REQUIREMENTS, Requirement
 from service.contract.study.axes import Axis
+from service.contract.study.branches import Weighed, WeightingChoice
 from service.contract.study.constraints import Constraint, Judged
 from service.contract.study.limits import Limits
 from service.contract.study.metric_names import MetricName
@@ -136,7 +138,10 @@ class Arm(Strict):
 
     name: str = Field(min_length=1, max_length=80, description="shown everywhere; unique in the study")
     problem: Annotated[Problem, TakesAxes()] = Field(with_axes(Bottleneck)(), description="what is trained")
-    weighting: Annotated[Weighting, TakesAxes()] = Field(description="how the loss terms are weighted")
+    weighting: Weighed = Field(
+        description="how the loss terms are weighted; with search optuna also {choice: [{name: …}, {name: …}]}, of "
+        "which the search tries one in each trial"
+    )
     search: Search = Field(GridSearch(), description="how the arm's values are chosen")
     model: dict[str, Any] = Field({}, description="overrides of the study's model, for this arm")
     training: dict[str, Any] = Field({}, description="overrides of the study's training, for this arm")
@@ -220,7 +225,7 @@ class Evaluation(Strict):
         due = self.attack_every is not None and epoch % self.attack_every == 0
         return bool(self.attacks) and (last or due)
 
-    def watches(self, weighting: Weighting) -> bool:
+    def watches(self, weighting: Weighting | WeightingChoice) -> bool:
         """Whether trials of this weighting report the gradients of their terms."""
         return self.gradients or weighting.needs_gram
 
@@ -282,6 +287,13 @@ class Study(Strict):
     )
     code: Code | None = Field(
         None, description="code of your own that the arms' problems stand in; none: they are Paretoscope's"
+    )
+    requirements: list[Requirement] = Field(
+        [],
+        max_length=MOST_REQUIREMENTS,
+        description="packages that the code needs, besides those of its requirements.txt, by name and version; they "
+        "become part of the code, so of its hash, and are kept there",
+        exclude_if=lambda requirements: not requirements,
     )
     problem: Annotated[Problem, TakesAxes()] | None = Field(
         None, description="the problem of every arm that names none"

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.contract.metrics import PRED, described
+from service.contract.study import limit_rules, stopping_rules
+from service.contract.study.branched import in_each_branch
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
 
 def warnings(study: Study) -> list[Detail]:
     """Each with its path, as what is refused."""
-    return [*_one_auxiliary(study), *_one_quantity(study), *_watched(study), *_nothing_held_out(study)]
+    return in_each_branch(study, _warnings)
+
+
+def _warnings(study: Study) -> list[Detail]:
+    return [
+        *_one_auxiliary(study),
+        *_one_quantity(study),
+        *_watched(study),
+        *_nothing_held_out(study),
+        *limit_rules.warned(study),
+        *stopping_rules.warned(study),
+    ]
 
 
 def _one_auxiliary(study: Study) -> Iterator[Detail]:

@@ -14,6 +14,7 @@ from service.contract.wire.events import LeaseSeconds
 DEFAULT_LEASE_SECONDS = 300.0
 FREE = "free"  # the path of the detail of a refusal: whether there may be a trial later
 Later = Literal["later", "never"]
+NEVER: Later = "never"
 
 
 class Ask(BaseModel):

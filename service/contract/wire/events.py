@@ -7,7 +7,8 @@ because a log of a hundred thousand is read back in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import isfinite
@@ -22,6 +23,7 @@ from service.contract.plain_text import PlainLines, PlainText, hidden_in, printa
 from service.contract.wire.answers.answer import Answer
 
 STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
+SINCE_HEADER = "Paretoscope-Since"  # of a batch: when its first event happened, in seconds since 1970
 REASON_LENGTH = 4000
 LOG_LINES, LOG_LINE_LENGTH = 200, 500
 
@@ -448,9 +450,10 @@ def body_of(event: Event) -> dict[str, object]:
     return {name: value for name, value in said if value is not None}
 
 
-def sent_body(event: Event) -> dict[str, object]:
-    """An event as it travels."""
-    return {"uid": event.uid, "kind": event.kind, **body_of(event)}
+def sent_batch(events: Sequence[Event], job: str | None = None) -> bytes:
+    """Events as they travel: the body that `Reports` reads. ValueError for what JSON cannot say."""
+    sent = {"events": [{"uid": event.uid, "kind": event.kind, **body_of(event)} for event in events]}
+    return json.dumps(sent if job is None else {**sent, "job": job}, allow_nan=False).encode()
 
 
 def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:

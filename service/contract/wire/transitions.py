@@ -5,6 +5,7 @@ Whoever adds a kind of event adds its row, and nothing else: the store asks no o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -215,11 +216,11 @@ def _wrong_holder(event: OfTrials | FromHolder | TrialLeased, told: Told) -> Ref
 
 def _wrong_epoch(event: Report, told: Told) -> Refusal | None:
     """Epochs only go up. Who trains one again, after a death, sends it under the uid that it had: a duplicate."""
-    epoch = event.metrics.get(EPOCH)
-    if epoch is None:
+    if EPOCH not in event.metrics:
         return None
-    if isinstance(epoch, float) or epoch < 0:
-        return Refusal(f"metrics.epoch of a report is a whole number from 0 on, got {epoch}")
+    epoch = event.metrics[EPOCH]
+    if not isinstance(epoch, int) or epoch < 0:
+        return Refusal(f"metrics.epoch of a report is a whole number from 0 on, got {json.dumps(epoch)}")
     if told.epoch is not None and epoch <= told.epoch:
         return Refusal(f"epoch {epoch} of trial {event.trial} comes after its epoch {told.epoch}, which was reported")
     return None

@@ -7,7 +7,8 @@ LETTERS = {"beta": "β", "mu": "μ"}  # as kit/format.js of the dashboard has th
 
 
 def key_label(key: str) -> str:
-    """`β`, `weight of info`, `learning rate`."""
+    """`β`, `weight of info`, `learning rate`; of a name what has it, `weighting`."""
+    key = key.removesuffix(".name")
     if key.startswith(WEIGHTS):
         return f"weight of {key.removeprefix(WEIGHTS)}"
     return " ".join(LETTERS.get(word, word) for word in key.rpartition(".")[2].replace("_", " ").split())

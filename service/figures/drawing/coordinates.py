@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from service.contract.wording.numbers import setting
-from service.figures.drawing.parameters import is_number
 from service.figures.drawing.style import LOG_WHEN_RATIO, short
+from service.figures.drawing.varied_parameters import is_number
 
 FEW = 7  # different values that are ticked one by one
 BELOW = 0.12  # of the axis: how far below its smallest value those without one are placed

@@ -17,9 +17,9 @@ from service.analysis.candidates import (
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.study.constraints import Constraint
+from service.contract.wording.chosen_split import Chooser, selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import number, plural, setting
-from service.contract.wording.selection import Chooser, selection_words
 from service.figures.drawing.hover import value_lines
 from service.figures.drawing.shades import Shading, shading_of, shading_words
 from service.figures.drawing.style import title_of

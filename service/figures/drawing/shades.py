@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from service.analysis.fronts import Key, key_of
 from service.contract.wire.plotly import Trace
 from service.contract.wording.keys import key_label
-from service.figures.drawing.parameters import BETA, is_number
+from service.figures.drawing.varied_parameters import BETA, is_number
 from service.views.selectors import varied_by_arm
 from service.views.view import View
 

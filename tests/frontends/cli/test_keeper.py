@@ -102,6 +102,29 @@ def test_a_store_that_is_away_is_waited_for_once_it_was_there(
     assert waiting.started == started and keeper.given_up is not None
 
 
+class Full(Dying):
+    """It is killed, then ends so many times because its disk is full, then as many times as it takes to give up."""
+
+    def __init__(self, clock: Clock, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(clock)
+        self.times = times
+        monkeypatch.setattr(local, "has_no_room", lambda *_: 1 < self.started <= self.times + 1)
+
+
+def test_a_service_whose_disk_is_full_is_tried_until_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(local, "STORE_LOOK_SECONDS", 0)
+    (tmp_path / "service.log").write_text("the store's disk is full\n")
+    keeper, full = ServiceKeeper({}, tmp_path, {}), Full(clock, 60, monkeypatch)
+    monkeypatch.setattr(keeper, "_start", full)
+    keeper.run()
+    assert full.started == 60 + 6, "what it ends of otherwise is counted as ever"
+    assert [record.getMessage() for record in caplog.records] == [
+        "the service cannot start, and is tried until it can: the store's disk is full"
+    ]
+
+
 def test_a_service_that_cannot_even_be_started_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keeper = ServiceKeeper({}, tmp_path, {})
 

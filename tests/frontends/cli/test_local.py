@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,19 @@ class Machine:
         self.asked: list[str] = []
         self.answers: list[httpx.Response | Exception] = [httpx.Response(200)]
         self.failure: BaseException | None = None
+        self.attempts, self.ready_early = 1, False
 
-    def start_ray(self, home: Path, cpus: int | None = None) -> Ray:
+    def start_ray(self, home: Path, cpus: int | None, launched: Callable[[Any], None]) -> Ray:
         if self.failure is not None:
             raise self.failure
-        self.rays.append(Ray(home, cpus))
+        for _ in range(self.attempts):
+            self.rays.append(Ray(home, cpus))
+            try:
+                launched(self.rays[-1])
+            except BaseException:
+                self.rays[-1].stop()
+                raise
+            self.ready_early = self.ready_early or (home / local.RAY_READY).exists()
         return self.rays[-1]
 
     def keep(self, *arguments: Any) -> Keeper:
@@ -156,6 +165,7 @@ def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
             "PARETOSCOPE_URL": "http://127.0.0.1:8123",
             "PARETOSCOPE_RAY_URL": "http://127.0.0.1:1",
             "PARETOSCOPE_RAY_TOKEN_PATH": str(tmp_path / "ray.token"),
+            "PARETOSCOPE_RAY_READY_PATH": str(tmp_path / "ray.ready"),
             "PARETOSCOPE_TOKEN_PATH": str(tmp_path / "token"),
             "PARETOSCOPE_DRIVER_TOKENS": str(tmp_path / "drivers"),
             "PARETOSCOPE_FD": "77",
@@ -170,6 +180,20 @@ def test_the_service_is_told_what_up_chose_whatever_the_shell_says(
         }
         assert (running.url, machine.asked) == ("http://127.0.0.1:8123", ["http://127.0.0.1:8123/readyz"])
         assert [(ray.home, ray.cpus) for ray in machine.rays] == [(tmp_path, 3)]
+
+
+def test_the_service_starts_beside_ray_and_hears_when_it_takes_jobs(tmp_path: Path, machine: Machine) -> None:
+    ready = tmp_path / local.RAY_READY
+    ready.touch()  # of an `up` that was killed
+    with up(tmp_path):
+        assert machine.keepers[0].events == ["started"] and not machine.ready_early and ready.exists()
+    assert not ready.exists()
+
+
+def test_a_ray_that_was_started_twice_has_a_service_that_knows_the_second(tmp_path: Path, machine: Machine) -> None:
+    machine.attempts = 2
+    with up(tmp_path):
+        assert [keeper.events for keeper in machine.keepers] == [["started", "ended"], ["started"]]
 
 
 def test_a_home_gets_a_token_that_only_its_owner_reads_and_keeps_it(tmp_path: Path, machine: Machine) -> None:

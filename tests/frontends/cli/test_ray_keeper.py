@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,34 @@ def test_a_ray_that_cannot_be_started_again_is_told(
 ) -> None:
     said = "Ray ended by itself and could not be started again: its port is taken"
     assert kept(monkeypatch, tmp_path, Ray(lives=1, failure=failure)).given_up == said
+
+
+class Crowded(Ray):
+    """One whose disk is full for so many starts."""
+
+    def __init__(self, starts: int, failure: Exception) -> None:
+        super().__init__(lives=1)
+        self.starts, self.refusal = starts, failure
+
+    def again(self, home: Path, cpus: int | None, ending: threading.Event) -> Ray:
+        self.starts -= 1
+        if self.starts >= 0:
+            raise self.refusal
+        return super().again(home, cpus, ending)
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left"), RayDidNotStart("it could not write")])
+def test_a_ray_whose_disk_is_full_is_started_when_there_is_room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(ray_keeper, "ROOM_LOOK_SECONDS", 0)
+    monkeypatch.setattr("frontends.home.NEEDED_BYTES", 10**18)
+    ray = Crowded(5 * ENDS, failure)
+    assert kept(monkeypatch, tmp_path, ray).given_up is None and ray.lives == 0
+    assert [record.getMessage() for record in caplog.records] == [
+        "Ray ended by itself and is started again; studies go on",
+        f"the disk of {tmp_path} is full: Ray is started again when there is room",
+    ]
 
 
 def test_a_start_that_is_no_longer_wanted_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

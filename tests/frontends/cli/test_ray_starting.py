@@ -48,7 +48,8 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 def test_ray_and_its_jobs_inherit_no_secret_of_ours_and_no_setting_of_another_ray(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PARETOSCOPE_TOKEN", "PARETOSCOPE_HOME", "RAY_ADDRESS", "RAY_AUTH_MODE", "PYTHONDONTWRITEBYTECODE"):
+    of_ray, of_the_database = ("RAY_ADDRESS", "RAY_AUTH_MODE"), ("PARETOSCOPE_DATABASE_URL", "PGPASSWORD", "PGPASSFILE")
+    for name in ("PARETOSCOPE_TOKEN", "PARETOSCOPE_HOME", "PYTHONDONTWRITEBYTECODE", *of_ray, *of_the_database):
         monkeypatch.setenv(name, "of the shell")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     monkeypatch.setenv("PATH", "/usr/bin")

@@ -86,6 +86,7 @@ def test_every_trial_of_an_arm_has_a_place_not_only_those_on_its_front() -> None
 def test_the_mean_of_an_arm_in_a_seed_is_that_of_its_trial() -> None:
     view = study((9.0, 1.5), (7.0, 1.9))
     (arm,) = (own for own in compared(view).arms if own.name == "MIB")
+    assert arm.place.place.by_seed.keys() == {0, 1}
     for seed, reading in arm.place.place.by_seed.items():
         place = place_of(view, seed)
         assert place is not None and place.points[0].place is not None

@@ -11,12 +11,12 @@ import pytest
 
 from service.analysis.compared import compared
 from service.contract.wire.plotly import DrawnFigure
+from service.exports.flat_tables import Column, Table, as_kind, reports_table
+from service.exports.flat_tables import trials_table as flat_trials
 from service.exports.formats import csv_pieces, harmless, parquet_bytes
 from service.exports.names import LONGEST, disposition, file_stem
 from service.exports.report import report
 from service.exports.report_tables import MARKS, MOST_TRIALS, arms_table, trials_table
-from service.exports.tables import Column, Table, as_kind, reports_table
-from service.exports.tables import trials_table as flat_trials
 from service.views.fold import StudyView
 from tests.service.bench import Bench
 from tests.service.exports.test_report_tables import rows_of

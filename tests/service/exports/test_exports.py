@@ -20,13 +20,13 @@ from service.contract.wire.answers.exports import CitedPaper
 from service.contract.wire.plotly import DrawnFigure, PlotlyFigure
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural
+from service.exports.flat_tables import Column, Table, kind_of, reports_table, table_of, trials_table
 from service.exports.formats import csv_pieces, parquet_bytes
 from service.exports.methods import methods
 from service.exports.names import disposition, file_stem
 from service.exports.report import filled, report, script_json
 from service.exports.report_tables import MOST_TRIALS
 from service.exports.settings_in_words import settings_words, value_words
-from service.exports.tables import Column, Table, kind_of, reports_table, table_of, trials_table
 from service.exports.version import SOFTWARE, software
 from service.routes.exports import report_of
 from service.views.fold import StudyView

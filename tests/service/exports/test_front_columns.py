@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.answers.trials import trial_answer
-from service.exports.tables import Table, points_table, trials_table
+from service.exports.flat_tables import Table, points_table, trials_table
 from service.views.fold import StudyView
 from tests.service.analysis.test_trial_places import GRIDS, study
 from tests.service.studies import ALL_BETAS, MANUAL, bits, bottleneck_of, curve, play, play_curves

@@ -12,8 +12,8 @@ from service.figures.beta_sensitivity import sensitivity_data
 from service.figures.drawing.configurations import best_of
 from service.figures.drawing.fronts import front_data, thinned
 from service.figures.drawing.information_paths import plane_data
-from service.figures.drawing.parameters import numeric_keys
 from service.figures.drawing.shades import shading_of
+from service.figures.drawing.varied_parameters import numeric_keys
 from service.figures.figure import Asked
 from service.figures.generalization_gap import gap_data
 from service.figures.hypervolume_cost import cost_data
@@ -109,7 +109,7 @@ def test_sensitivity_draws_the_curve_over_beta_as_means_over_seeds(view: StudyVi
     (arm,) = [arm for arm in data.arms if arm.name == "all β"]
     assert [(level.value, level.metric.seeds) for level in arm.levels] == [(1e-4, 2), (1e-2, 2), (1.0, 2)]
     assert [level.metric.mean for level in arm.levels] == pytest.approx([3.05, 2.05, 1.05])
-    assert not arm.found and arm.best is None and len(arm.dots) == 6
+    assert not arm.own_beta and arm.best is None and len(arm.dots) == 6
 
 
 def test_a_study_of_curves_alone_has_beta_to_be_drawn_against() -> None:
@@ -166,7 +166,7 @@ def test_parallel_coordinates_have_a_line_for_each_point(view: StudyView) -> Non
     assert len(data.trials) == 6 + 6 and data.trials[-3:] == [list(view.trials)[-1]] * 3
     drawn = FIGURES["parallel-coordinates"].build(Asked(view))["layout"]["meta"]
     assert drawn["subtitle"].startswith("a line per point, coloured by arm · 8 trials · ")
-    assert not data.found
+    assert not data.own_betas
 
 
 def test_importance_says_that_the_middle_stands_for_the_curve(view: StudyView) -> None:

@@ -17,7 +17,7 @@ from service.figures.figure import Asked
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
 from service.views.trial import TrialView
-from tests.service.studies import bottleneck_of, event, play, tell
+from tests.service.studies import bottleneck_of, curve, event, play, play_curves, tell
 from workers.planning.enough import UntilEnough
 from workers.planning.past import Past
 from workers.planning.supply import searches_of
@@ -71,6 +71,19 @@ def test_the_figure_expects_what_the_driver_does() -> None:
 def test_a_grid_is_read_in_the_order_in_which_it_is_trained() -> None:
     (arm,) = gain_data(played(GRID, 30)).arms
     assert len(arm.volumes) == 5 and arm.last and arm.volumes[-1].mean == max(v.mean or 0 for v in arm.volumes)
+
+
+def test_one_curve_beside_a_grid_has_the_hypervolume_of_all_its_points() -> None:
+    """To (32, 0): 28 times 1, and 12 times another 2."""
+    view = bottleneck_of(GRID, {"name": "all β", "weighting": {"name": "conditional"}}, seeds=[0, 1], limits=LIMITS)
+    points = curve((0.01, 20.0, 3.0), (0.1, 4.0, 1.0), (1.0, 0.0, 0.0))
+    for point in points:
+        point["metrics"] |= {f"validation_{name}": value for name, value in point["metrics"].items()}
+    for trial, own in view.trials.items():
+        if own.planned.arm == "all β":
+            play_curves(view, trial, points)
+    one = gain_data(view).arms[1]
+    assert [volume.mean for volume in one.volumes] == pytest.approx([28 * 1 + 12 * 2]) and one.expected is None
 
 
 def test_the_next_batch_and_the_limit_are_drawn_and_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pytest
 
@@ -9,8 +11,9 @@ from service.figures import figures_of
 from service.figures.figure import Asked
 from service.figures.filling import FIGURE, FilledPlace, draw_filling, filling_data, gap_words
 from service.views.fold import StudyView
-from tests.service.studies import FILLED, MANUAL, bottleneck_of, event, play, tell
+from tests.service.studies import FILLED, MANUAL, bottleneck_of, curve, event, play, play_curves, tell
 
+ONE_NETWORK: dict[str, Any] = {"name": "all β", "weighting": {"name": "conditional", "points": 3}}
 REACHED = [(0.01, 10.0, 3.0), (1.0, 2.0, 0.0), (0.1, 4.0, 2.0), (0.5, 5.0, 1.0)]  # the last one is dominated
 
 
@@ -45,6 +48,22 @@ def test_the_largest_gap_lies_between_neighbours_on_the_front() -> None:
     assert arm.largest is not None and {arm.largest.first, arm.largest.second} == {0, 2}
     assert arm.largest.size == pytest.approx(((6 / 8) ** 2 + (1 / 3) ** 2) ** 0.5)
     assert gap_words(arm) == "filled: 4 values, largest gap 0.821 (0.3 allowed)"
+
+
+def test_a_curve_beside_them_has_all_of_its_points() -> None:
+    view = bottleneck_of(FILLED, ONE_NETWORK, seeds=[0, 1])
+    for trial, own in view.trials.items():
+        if own.planned.arm == ONE_NETWORK["name"]:
+            points = curve((0.01, 10.0, 3.0 + own.planned.seed), (0.1, 4.0, 2.0), (1.0, 0.0, 0.0))
+            for point in points:
+                point["metrics"] |= {f"validation_{name}": value for name, value in point["metrics"].items()}
+            play_curves(view, trial, points)
+    arm = filling_data(view).arms[1]
+    assert [(place.label, place.order, place.seeds, place.values) for place in arm.places] == [
+        ("β 0.01", 1, 2, (10.0, 3.5)),
+        ("β 0.1", 1, 2, (4.0, 2.0)),
+    ], "at the third the code carries nothing"
+    assert arm.largest is not None and gap_words(arm) == "all β: 2 values, largest gap 1.41"
 
 
 def test_it_is_drawn_with_numbers_and_a_click_opens_a_trial() -> None:

@@ -17,7 +17,7 @@ from service.figures.drawing import attained
 from service.figures.drawing.choices import chosen_arms
 from service.figures.drawing.configurations import accuracy_control, chosen_accuracy
 from service.figures.drawing.information_paths import few, step_of
-from service.figures.drawing.parameters import numeric_keys
+from service.figures.drawing.varied_parameters import numeric_keys
 from service.figures.figure import Asked
 from service.figures.parallel_coordinates import coordinates_data, draw_coordinates
 from service.figures.pareto_front import controls as front_controls
@@ -163,7 +163,8 @@ def test_of_many_levels_the_legend_has_the_strongest_and_the_faintest_of_each_ar
         ("MIB +1 of 4", True),
     ]
     three = data._replace(seeds=[0, 1, 2])
-    assert all(t["showlegend"] for t in draw_difference(three, "r")["data"] if t.get("fill"))
+    filled = [trace for trace in draw_difference(three, "r")["data"] if trace.get("fill")]
+    assert filled and all(trace["showlegend"] for trace in filled)
 
 
 def test_an_arm_asked_for_takes_the_place_of_the_first_and_never_meets_itself() -> None:

@@ -10,7 +10,7 @@ from service.contract.wire.errors import InvalidInput
 from service.contract.wording.keys import key_label
 from service.figures import figures_of
 from service.figures.beta_sensitivity import controls, draw_sensitivity, figure, sensitivity_data
-from service.figures.drawing.parameters import numeric_keys
+from service.figures.drawing.varied_parameters import numeric_keys
 from service.figures.figure import Asked
 from tests.service.studies import FIXED, MANUAL, MIB, accuracy, bottleneck_of, event, play, study_of, tell
 

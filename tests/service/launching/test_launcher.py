@@ -12,8 +12,10 @@ import pytest
 
 from service.contract.wire.errors import Unavailable
 from service.contract.wire.events import StudyCancelled
+from service.launching.beside import wait_for_ray
 from service.launching.handover import Handover
 from service.launching.launcher import Launcher
+from service.settings import Settings
 from tests.processes import until
 from tests.service.bench import Bench, Cluster
 
@@ -255,6 +257,31 @@ def test_the_thread_survives_an_error_and_ends_when_it_is_told(bench: Bench) -> 
     until(started, "the study starts all the same", 10)
     bench.launcher.stop()
     assert "launcher" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_ray_that_starts_beside_the_service_is_waited_for_until_it_says_that_it_takes_jobs(tmp_path: Path) -> None:
+    ready, looks = tmp_path / "ray.ready", list[float | None]()
+
+    class Stopping(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            looks.append(timeout)
+            if len(looks) == 3:
+                ready.touch()
+            return False
+
+    for settings in (Settings(ray_ready_path=ready), Settings(ray_ready_path=ready), Settings()):
+        wait_for_ray(settings, Stopping())
+        assert len(looks) == 3
+
+
+def test_a_ray_that_starts_beside_the_service_is_asked_nothing_meanwhile(tmp_path: Path) -> None:
+    """Else a study that runs would be told that Ray is away whenever `up` is started again."""
+    bench = Bench(tmp_path, ray_ready_path=tmp_path / "ray.ready")
+    study = bench.submit()
+    bench.launcher.start()
+    bench.launcher.stop()
+    assert (bench.cluster.listed, bench.cluster.started(), bench.kinds(study)) == (0, [], ["study_queued"])
+    bench.close()
 
 
 def test_a_launcher_with_nothing_under_way_says_so(bench: Bench) -> None:

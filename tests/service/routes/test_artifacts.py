@@ -19,7 +19,7 @@ NAME = "checkpoint.safetensors"
 
 def put(service: Running, study: str, trial: str, content: Any, name: str = NAME) -> httpx.Response:
     path = f"{service.url}/api/studies/{study}/trials/{trial}/artifacts/{name}"
-    return httpx.put(path, content=content, timeout=30, trust_env=False)
+    return httpx.put(path, content=content, headers=service.headers, timeout=30, trust_env=False)
 
 
 @pytest.fixture

@@ -294,7 +294,7 @@ def test_code_leaves_room_on_the_disk_and_is_sent_so_often() -> None:
     with short_home() as home:
         full = Bench(home / "full", token="owner", keep_free_bytes=10**15)
         answer = sent(full)
-        assert answer.status_code == 413 and "PARETOSCOPE_KEEP_FREE_BYTES" in answer.json()["error"]["message"]
+        assert answer.status_code == 507 and "PARETOSCOPE_KEEP_FREE_BYTES" in answer.json()["error"]["message"]
         assert full.get("/api/code") == {"code": []}
         full.close()
         hurried = Bench(home / "hurried", token="owner", submissions_per_minute=2)

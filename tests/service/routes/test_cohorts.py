@@ -52,6 +52,33 @@ def test_a_state_is_handed_out_as_it_was_saved_and_the_latest_counts(bench: Benc
     }
 
 
+def test_a_state_behind_the_one_that_is_kept_does_not_take_its_place(bench: Bench) -> None:
+    """As a process would save it that began from the beginning, for whatever reason."""
+    study = bench.submit()
+    bench.launcher.tick()
+    trial = bench.trials(study)[0]
+    key = saved(bench, study, trial, epoch=40, epochs=50)
+    answer = put(bench, study, content({trial: {}}, 3, epochs=50), key)
+    assert answer.status_code == 409
+    assert f"cohort {key} is saved after its epoch 40: a state after epoch 3 is behind it" in answer.text
+    place = f"/api/studies/{study}/cohorts/{key}/state"
+    assert bench.ask("GET", place).content == content({trial: {}}, 40, epochs=50)
+    saved(bench, study, trial, epoch=40, epochs=50)
+    assert bench.ask("PUT", f"{place}?anew=true", content=content({trial: {}}, 3)).status_code == 204
+    assert bench.get(f"/api/studies/{study}/cohorts")["cohorts"][0]["epoch"] == 3, (
+        "whoever saved it could not read that"
+    )
+
+
+def test_a_state_that_is_damaged_on_the_disk_is_replaced_by_any(bench: Bench) -> None:
+    study = bench.submit()
+    bench.launcher.tick()
+    trial = bench.trials(study)[0]
+    key = saved(bench, study, trial, epoch=40, epochs=50)
+    (bench.settings.home / "states" / study / f"{key}.safetensors").write_bytes(b"noise")
+    assert saved(bench, study, trial, epoch=3) == key
+
+
 def test_a_cohort_of_other_members_is_another_cohort(bench: Bench) -> None:
     assert len({key_of({"a": {}, "b": {}}), key_of({"b": {}, "a": {}}), key_of({"a": {}})}) == 3
     assert key_of({"a": {"weighting.beta": 0.1}}) != key_of({"a": {"weighting.beta": 0.2}})

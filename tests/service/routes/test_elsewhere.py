@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,12 +113,43 @@ def test_a_token_with_the_scope_ingest_is_no_driver(bench: Bench, sent: dict[str
     assert "u" not in [logged.event.uid for logged in bench.parts.store.read(study, after=0)]
 
 
-def test_a_study_that_got_no_driver_of_ours_may_have_one_of_somebody_elses(bench: Bench) -> None:
-    study, token = bench.submit(), of_token(bench, "read", "ingest")
+def played(bench: Bench, token: str) -> list[int]:
+    """What a token gets that plays a driver from the first event to the last."""
+    study = bench.submit()
     trial = bench.trials(study)[0]
-    for sent in ({"kind": "study_started", "job": "slurm-7"}, {"kind": "trial_started", "trial": trial}):
-        assert told(bench, study, token, {"uid": sent["kind"], **sent}).status_code == 200
-    assert bench.get(f"/api/studies/{study}/trials/{trial}")["state"] == "running"
+    events: list[dict[str, Any]] = [
+        {"kind": "study_started", "job": "slurm-7"},
+        {"kind": "trial_started", "trial": trial},
+        *({"kind": "report", "trial": trial, "metrics": {"epoch": epoch}} for epoch in (1, 70)),
+        {"kind": "trial_finished", "trial": trial},
+        {"kind": "study_finished"},
+    ]
+    return [told(bench, study, token, {"uid": f"u{i}", **event}).status_code for i, event in enumerate(events)]
+
+
+@pytest.mark.parametrize("scopes", [["read", "ingest", "write"], ["ingest", "admin"], None])
+def test_a_study_that_got_no_driver_of_ours_may_have_one_of_somebody_elses(
+    bench: Bench, scopes: list[str] | None
+) -> None:
+    assert played(bench, of_token(bench, *scopes) if scopes else str(bench.settings.token)) == [200] * 6
+
+
+def test_where_there_is_no_ray_whoever_may_report_may_drive(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, token="owner")
+    bench.parts.jobs = None
+    assert played(bench, of_token(bench, "read", "ingest")) == [200] * 6
+    bench.close()
+
+
+@pytest.mark.parametrize("scopes", [["ingest"], ["read", "ingest"], ["read", "code", "ingest"]])
+def test_who_may_only_report_ends_no_study_that_waits(bench: Bench, scopes: list[str]) -> None:
+    study, token = bench.submit(), of_token(bench, *scopes)
+    failed = {"uid": "x", "kind": "study_failed", "reason": "x"}
+    begun = [{"uid": "a", "kind": "study_started", "job": "j"}, {"uid": "b", "kind": "study_finished"}]
+    for events in ([failed], begun):
+        answer = told(bench, study, token, *events)
+        assert answer.status_code == 403 and "for drivers" in answer.json()["error"]["message"]
+    assert bench.kinds(study) == ["study_queued"]
 
 
 def test_files_and_states_are_drivers_alone(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import httpx
 import plotly.graph_objects as go
 import pytest
 
+from service.figures import FIGURES
 from tests.processes import Running, service_alone, short_home
 
 
@@ -106,8 +107,10 @@ def test_trials_can_be_sorted_filtered_and_paged(service: Running, spec: dict[st
 
 
 def test_every_figure_is_valid_plotly(service: Running, spec: dict[str, Any]) -> None:
+    figures = service.get("/api/figures").json()["figures"]
+    assert len(figures) == len(FIGURES) > 15
     for study in (submit(service, spec)["id"], played(service, spec)[0]):
-        for figure in service.get("/api/figures").json()["figures"]:
+        for figure in figures:
             drawn = service.get(f"/api/studies/{study}/figures/{figure['name']}").json()
             go.Figure(drawn)
             flat = any(key.startswith("xaxis") for key in drawn["layout"])

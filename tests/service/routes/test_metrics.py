@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.service.bench import Bench
+from workers.sending.reporter import Reporter
+from workers.sending.study_client import StudyClient
 
 
 def read(bench: Bench) -> dict[tuple[str, ...], float]:
@@ -67,6 +71,38 @@ def test_a_running_study_that_says_nothing_is_seen(tmp_path: Path, monkeypatch: 
     assert (counted["paretoscope_silence_seconds",], counted["paretoscope_events_total",]) == (50, 1)
     bench.ask("POST", f"/api/studies/{silent}/cancel")
     assert read(bench)["paretoscope_silence_seconds",] == 10
+
+
+def test_reports_that_come_late_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.web.gauges.time.time", lambda: 1000.0)
+    bench = Bench(tmp_path)
+    assert read(bench)["paretoscope_report_lag_seconds",] == 0, "none runs"
+    study = bench.submit()
+    bench.launcher.tick()
+    trial = bench.trials(study)[0]
+    path = f"/api/studies/{study}/reports"
+    for i, (since, lag) in enumerate({"940.5": 59.5, "999": 1.0, "1001": 0.0}.items()):
+        event = {"uid": f"u{i}", "kind": "trial_started", "trial": trial, "epoch": i}
+        answer = bench.ask("POST", path, json={"events": [event]}, headers={"Paretoscope-Since": since})
+        assert answer.status_code == 200 and read(bench)["paretoscope_report_lag_seconds",] == lag
+    for since in ("soon", "nan", "-1"):
+        answer = bench.ask("POST", path, json={"events": []}, headers={"Paretoscope-Since": since})
+        assert answer.status_code == 422
+
+
+def test_a_driver_says_since_when_its_reports_wait(tmp_path: Path) -> None:
+    """Also where they are sent again: the time in which the service was away counts."""
+    said: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        said.append(float(request.headers["Paretoscope-Since"]))
+        return httpx.Response(200 if len(said) > 2 else 503, json={"accepted": 1, "duplicates": 0})
+
+    begun = time.time()
+    reporter = Reporter(StudyClient("http://service", None, "s1", httpx.MockTransport(answer)))
+    reporter.report("t1", 1, {"epoch": 1})
+    assert reporter.close(30) and len(said) == 3 and len(set(said)) == 1
+    assert begun - 0.01 <= said[0] <= time.time()
 
 
 def test_the_store_has_a_size(tmp_path: Path) -> None:

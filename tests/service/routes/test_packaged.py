@@ -63,3 +63,18 @@ def test_a_package_that_is_not_there_or_names_no_class_is_refused(
     assert status == 422 and "known: their-tasks" in str(said)
     status, said = submitted(bench, "their-tasks")
     assert status == 422 and "must name a class or function as module:Name, got 'their_tasks.problems'" in str(said)
+
+
+def test_a_package_whose_files_changed_is_read_again(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    installed(tmp_path, "1.0", "Mine = their_tasks.problems:Mine\n")
+    (tmp_path / "their_tasks").mkdir()
+    problems = tmp_path / "their_tasks" / "problems.py"
+    problems.write_text("Mine = 1\n")
+    first = submitted(bench, "their-tasks")[1]["error"]["details"][0]["message"]
+    assert submitted(bench, "their-tasks")[1]["error"]["details"][0]["message"] == first
+    problems.write_text("Mine = 22\n")
+    assert submitted(bench, "their-tasks")[1]["error"]["details"][0]["message"] != first
+    assert "their_tasks" not in sys.modules

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.contract.limits import METRIC_NAMES
+from service.contract.ceilings import METRIC_NAMES
 from service.contract.wire.events import Report
 from tests.service.bench import Bench
 from workers.sending.reporter import Reporter
@@ -73,6 +73,36 @@ def test_what_breaks_a_rule_is_named_and_the_rest_is_taken(bench: Bench, study: 
         f"{b}:9": f"report does not follow in trial {b}, which is finished",
     }
     assert bench.kinds(study)[2:] == ["report", "trial_finished"]
+
+
+def test_our_driver_tells_of_no_epoch_that_nobody_planned(bench: Bench) -> None:
+    long = {"name": "long", "training": {"epochs": 3}, "weighting": {"name": "fixed", "beta": 0.1}}
+    short = {"name": "short", "weighting": {"name": "fixed", "beta": 0.1}}
+    study = bench.submit(arms=[short, long])
+    bench.launcher.tick()
+    one, three = bench.trials(study)
+    answer = send(bench, study, report(one, 1), report(one, 10**12), report(three, 3), report(three, 4)).json()
+    assert {each["uid"]: each["reason"] for each in answer["refusals"]} == {
+        f"{one}:{10**12}": f"trial {one} has 1 epoch by its plan, got 1000000000000",
+        f"{three}:4": f"trial {three} has 3 epochs by its plan, got 4",
+    }
+    assert answer["accepted"] == 2
+    assert send(bench, study, report(one, 2)).json()["error"]["details"][0]["path"] == "events[0].metrics.epoch"
+
+
+def test_an_extended_study_has_its_new_epochs(bench: Bench, study: str) -> None:
+    a, b = bench.trials(study)
+    send(bench, study, report(a, 1), finished(a), report(b, 1), finished(b), {"uid": "end", "kind": "study_finished"})
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 3}).status_code == 200
+    bench.launcher.tick()
+    assert send(bench, study, report(a, 2), report(a, 3)).json()["accepted"] == 2
+
+
+@pytest.mark.parametrize("epoch", [None, 1.5, -1])
+def test_an_epoch_is_a_whole_number(bench: Bench, study: str, epoch: Any) -> None:
+    answer = send(bench, study, {**report(bench.trials(study)[0], 1), "metrics": {"epoch": epoch}})
+    assert answer.status_code == 422 and "a whole number from 0 on" in answer.text
 
 
 def test_a_batch_of_which_nothing_is_left_is_an_error_with_every_reason(bench: Bench, study: str) -> None:

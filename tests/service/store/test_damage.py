@@ -53,7 +53,7 @@ def fill(disk: Path) -> Path:
 def test_on_a_full_disk_every_write_is_a_507_and_all_goes_on_when_there_is_space(
     small_disk: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bench = Bench(small_disk, keep_free_bytes=0, studies_at_once=1)
+    bench = Bench(small_disk, keep_free_bytes=100_000, studies_at_once=1)
     study, waiting = bench.submit(), bench.submit()
     bench.launcher.tick()
     trial = bench.trials(study)[0]
@@ -71,11 +71,17 @@ def test_on_a_full_disk_every_write_is_a_507_and_all_goes_on_when_there_is_space
         answer = call()
         assert (answer.status_code, answer.json()["error"]["code"]) == (507, "no_space"), answer.text
         assert "the store's disk is full, and nothing was written" in answer.json()["error"]["message"]
+    weights = f"/api/studies/{study}/trials/{trial}/artifacts/checkpoint.safetensors"
+    answer = bench.ask("PUT", weights, content=b"weights")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (507, "no_space"), (
+        "also before the last byte is gone"
+    )
     assert bench.launcher.step() is True
     assert not [record for record in caplog.records if record.exc_info], "in words"
     assert bench.state(study) == "running", "what is there can be read"
     ballast.unlink()
     assert bench.report(study, event)["accepted"] == 1
+    assert bench.ask("PUT", weights, content=b"weights").status_code == 204
     assert bench.cancel(study).status_code == 200 and bench.state(study) == "cancelled"
     bench.close()
 

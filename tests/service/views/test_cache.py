@@ -15,7 +15,7 @@ from service.contract.wire.errors import NotFound
 from service.contract.wire.events import StudyCancelled, StudyStarted
 from service.store.protocol import Logged, StudyRow
 from service.store.sql import SqlStore
-from service.views.cache import Views
+from service.views.cache import KEPT_VIEWS, Views
 from service.views.summaries import Summaries
 from service.views.view import MOST_MEMOS, Memo, View
 
@@ -98,17 +98,18 @@ def test_a_forgotten_view_is_folded_anew(store: CountingStore) -> None:
     assert store.folded == ["s0", "s0"]
 
 
+def state_and_seq(view: View) -> tuple[str, int]:
+    return view.state.value, view.seq
+
+
+def unreadable(row: StudyRow, why: str) -> tuple[str, int]:
+    return f"unreadable: {why}", 0
+
+
 def states(store: CountingStore, most: int = 100) -> tuple[Views, Summaries[tuple[str, int]]]:
     """Far fewer views than studies; of each study its state and the number of its last event."""
-
-    def made(view: View) -> tuple[str, int]:
-        return view.state.value, view.seq
-
-    def unreadable(row: StudyRow, why: str) -> tuple[str, int]:
-        return f"unreadable: {why}", 0
-
     views = Views(store, most=2)
-    return views, Summaries(store, views, made, unreadable, most)
+    return views, Summaries(store, views, state_and_seq, unreadable, most)
 
 
 def test_a_poll_without_new_events_folds_nothing_and_touches_no_view(store: CountingStore) -> None:
@@ -134,6 +135,27 @@ def test_a_poll_folds_only_the_study_that_has_new_events(store: CountingStore) -
     store.forget_counts()
     assert summaries.of(IDS)["s4"] == ("cancelled", 3)
     assert store.untouched()
+
+
+def test_a_list_of_more_studies_than_there_are_views_is_folded_once_and_then_where_something_happened(
+    tmp_path: Path, spec: dict[str, Any]
+) -> None:
+    """As a list of thousands: without summaries each poll would fold all of them again, view by view."""
+    store, ids = CountingStore(tmp_path), [f"s{i}" for i in range(KEPT_VIEWS + 20)]
+    played = check_study({**spec, "seeds": [0], "arms": spec["arms"][1:]}).model_dump(by_alias=True, mode="json")
+    for study_id in ids:
+        store.create(study_id, played, None)
+    summaries = Summaries(store, Views(store), state_and_seq, unreadable, most=len(ids))
+    first = summaries.of(ids)
+    assert len(first) == len(ids) and store.folded == ids
+    store.forget_counts()
+    assert summaries.of(ids) == first and store.untouched()
+    for study_id in ("s0", ids[-1]):  # one whose view has left, and one whose view is there
+        store.append(study_id, [StudyStarted(uid="go", job="j")])
+    now = summaries.of(ids)
+    assert now == {**first, "s0": ("running", 2), ids[-1]: ("running", 2)}
+    assert store.folded == ["s0"] and store.advanced == [ids[-1]]
+    store.close()
 
 
 def test_summaries_come_in_the_order_asked_for(store: CountingStore) -> None:

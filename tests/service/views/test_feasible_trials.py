@@ -12,10 +12,10 @@ from service.analysis.trial_table import Wanted, matching
 from service.answers.comparison import comparison_answer
 from service.answers.studies import front_answer, study_summary
 from service.answers.trials import trial_answer
+from service.exports.flat_tables import TableName, table_of
 from service.exports.formats import csv_pieces
 from service.exports.methods import methods
 from service.exports.report_tables import arms_table, trials_table
-from service.exports.tables import TableName, table_of
 from service.views.fold import StudyView
 from service.views.selectors import counts, lost_seeds
 from tests.service.studies import ALL_BETAS, MANUAL, MIB, bottleneck_of, curve, event, play, play_curves, tell

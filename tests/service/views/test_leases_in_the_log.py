@@ -19,7 +19,7 @@ from service.contract.wire.events import (
     TrialReturned,
     TrialState,
 )
-from service.launching.places import where_it_goes_on
+from service.launching.going_on import where_it_goes_on
 from service.store.sql import SqlStore
 from service.views.trial import TrialView
 from tests.service.elsewhere import Office

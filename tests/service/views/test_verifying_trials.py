@@ -11,7 +11,7 @@ import optuna
 import orjson
 import pytest
 
-from findings.finding import Finding, kept, written
+from findings.finding import Finding, finding_text, kept
 from findings.replay import view_of as replayed
 from frontends.cli.optuna_study import write_storage
 from service.analysis.compared import compared
@@ -20,8 +20,8 @@ from service.answers.comparison import comparison_answer
 from service.answers.studies import front_answer
 from service.answers.trials import trial_answer, trial_rows
 from service.answers.whole import whole
+from service.exports.flat_tables import points_table, reports_table, trials_table
 from service.exports.methods import methods
-from service.exports.tables import points_table, reports_table, trials_table
 from service.figures import FIGURES
 from service.figures.figure import Asked, Figure
 from service.figures.timeline import timeline_data
@@ -140,7 +140,7 @@ def test_optuna_gets_the_trials_that_are_compared(checked: StudyView, tmp_path: 
 
 def test_a_kept_study_is_verified_as_the_study_itself(checked: StudyView) -> None:
     finding = kept(orjson.loads(orjson.dumps(whole(checked))), "2 cores", [], version="0.1.0")
-    again = replayed(Finding.model_validate_json(written(finding)))
+    again = replayed(Finding.model_validate_json(finding_text(finding)))
     assert compared(again) == compared(checked)
 
 

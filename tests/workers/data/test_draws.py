@@ -71,7 +71,9 @@ def test_draws_share_the_memory_of_their_inputs() -> None:
 
 
 def test_nothing_is_both_trained_on_and_held_out() -> None:
-    for draw in drawn(MADE[0], "per-seed", [0, 1, 2]):
+    draws = drawn(MADE[0], "per-seed", [0, 1, 2])
+    assert len(draws) == 3
+    for draw in draws:
         assert draw.x_validation is not None
         assert not set(draw.x_train.places.tolist()) & set(draw.x_validation.places.tolist())
 

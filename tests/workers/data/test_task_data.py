@@ -33,8 +33,8 @@ from tests.workers.data.test_image_data import idx_files, made, put
 from tests.workers.data.whole import load
 from workers.data import DataSet, Targets, coarse
 from workers.data.files import words
+from workers.data.pool import Rows
 from workers.data.preparing import inventory
-from workers.data.rows import Rows
 from workers.data.sets import census_income, svhn
 
 

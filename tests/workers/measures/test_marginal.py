@@ -12,7 +12,7 @@ from torch.distributions import Independent, MultivariateNormal, Normal, kl_dive
 from workers.measures import marginal
 from workers.measures.estimators import pairwise
 from workers.measures.marginal import Marginal
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.rates import kl_to_prior
 
 CLASSES, LATENT = 4, 3

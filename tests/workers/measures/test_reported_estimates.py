@@ -20,7 +20,7 @@ from workers.measures import estimators
 from workers.measures.estimators import pairwise
 from workers.measures.information import ROWS
 from workers.measures.latent_map import latent_maps
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.training.loop import Cohort
 
 CPU = torch.device("cpu")

@@ -130,6 +130,7 @@ def test_any_latent_size_and_every_rate_is_encoded(latent: int, rate: Literal["n
 def test_evaluation_changes_nothing_and_does_not_depend_on_the_other_images() -> None:
     model = after_a_batch(built(Resnet18(small_images=True)))
     before = {name: buffer.clone() for name, buffer in model.buffers.items()}
+    assert before, "it has running statistics"
     x = torch.rand(1, 5, FEATURES)
     (together,), (again,), (alone,) = model.encode(x), model.encode(x), model.encode(x[:, 2:3])
     assert torch.equal(together, again)
@@ -140,6 +141,7 @@ def test_evaluation_changes_nothing_and_does_not_depend_on_the_other_images() ->
 def test_a_training_batch_of_one_uses_the_running_statistics_and_leaves_them() -> None:
     model = after_a_batch(built(Resnet18()))
     before = {name: buffer.clone() for name, buffer in model.buffers.items()}
+    assert before, "it has running statistics"
     x = torch.rand(1, 1, FEATURES)
     (evaluated,) = model.encode(x)
     model.train(True)

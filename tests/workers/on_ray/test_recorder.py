@@ -21,6 +21,7 @@ from workers.on_ray.driver import NotEnough, slots_of
 from workers.on_ray.recorder import Recorder
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import GONE, MEMBERS, REPORT
+from workers.planning.budget import Budget
 from workers.planning.supply import Supply
 
 
@@ -275,6 +276,27 @@ def test_a_callback_never_raises_into_tune(told: Told, caplog: pytest.LogCapture
     for callback in ("on_trial_result", "on_trial_start", "on_trial_error"):
         assert f"{callback} failed" in caplog.text
     assert told.events.told == []
+
+
+def test_an_epochs_report_is_parsed_once_also_where_a_budget_looks_at_it_first(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    whole = EpochReport.model_validate_json
+
+    def parse(text: str) -> EpochReport:
+        parsed.append(text)
+        return whole(text)
+
+    monkeypatch.setattr(EpochReport, "model_validate_json", parse)
+    reporter: Any = told.events
+    until = driver._Until(None, reporter, Budget(100.0, [], {}))
+    results = [{REPORT: report(epoch, a={"epoch": epoch}).model_dump_json()} for epoch in (11, 12)]
+    for result in results:
+        until("tune-1", result)
+        told.recorder.on_trial_result(1, [], cohort(), dict(result))
+    assert [event[:3] for event in told.events.told] == [("report", "a", 11), ("report", "a", 12)]
+    assert parsed == [result[REPORT] for result in results]
 
 
 def test_tune_may_save_the_run_whose_reporter_cannot_be_saved() -> None:

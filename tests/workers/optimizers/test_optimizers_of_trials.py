@@ -11,9 +11,9 @@ from torch.optim import lr_scheduler
 
 from service.contract.study.study import Training
 from workers import optimizers
-from workers.optimizers import schedule
 from workers.optimizers.adam import Adam
 from workers.optimizers.sgd import Sgd
+from workers.optimizers.stacking import learning_rates
 
 CPU = torch.device("cpu")
 
@@ -68,7 +68,7 @@ def ours(trainings: list[Training]) -> list[Tensor]:
     start, steps = problem()
     optimizer = optimizers.build_for(trainings, start, CPU)
     for i, gradients in enumerate(steps):
-        if (pace := schedule.factors(trainings, i // 3 + 1, CPU)) is not None:
+        if (pace := learning_rates.factors(trainings, i // 3 + 1, CPU)) is not None:
             optimizer.set_pace(pace)
         optimizer.step(gradients)
     return start
@@ -125,7 +125,7 @@ def test_a_schedule_is_torchs(given: dict[str, Any], make: Any) -> None:
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)
     theirs = make(optimizer)
     for epoch in range(1, training.epochs + 1):
-        assert training.learning_rate * schedule.factor(training, epoch) == pytest.approx(theirs.get_last_lr()[0])
+        assert training.learning_rate * learning_rates.factor(training, epoch) == pytest.approx(theirs.get_last_lr()[0])
         optimizer.step()
         theirs.step()
 
@@ -137,7 +137,7 @@ def test_a_schedule_begins_where_its_warm_up_ends() -> None:
     parts = [lr_scheduler.LinearLR(optimizer, 1 / 4, total_iters=3), lr_scheduler.CosineAnnealingLR(optimizer, 9)]
     theirs = lr_scheduler.SequentialLR(optimizer, parts, milestones=[3])
     for epoch in range(1, 13):
-        assert 0.5 * schedule.factor(training, epoch) == pytest.approx(theirs.get_last_lr()[0])
+        assert 0.5 * learning_rates.factor(training, epoch) == pytest.approx(theirs.get_last_lr()[0])
         optimizer.step()
         theirs.step()
 
@@ -163,4 +163,4 @@ def test_what_nobody_asks_for_is_not_built() -> None:
     plain = optimizers.build_for([Training(), Training(learning_rate=0.1)], [torch.zeros(2, 3)], CPU)
     assert type(plain) is Adam
     assert type(optimizers.build_for([Training(optimizer="sgd")], [torch.zeros(1, 3)], CPU)) is Sgd
-    assert schedule.factors([Training(), Training()], 3, CPU) is None
+    assert learning_rates.factors([Training(), Training()], 3, CPU) is None

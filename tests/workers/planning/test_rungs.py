@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
 from service.contract.wire.answers.read_by_drivers import KnownTrial
@@ -75,13 +76,27 @@ def test_nothing_is_decided_before_all_of_the_arm_are_there() -> None:
     assert not any(own.rests(trial.id) for trial in trials)
 
 
+def test_searches_and_curves_are_never_cut_however_many_they_are() -> None:
+    beta = {"range": {"from": 0.01, "to": 1.0, "scale": "log"}}
+    tuned = {
+        "name": "tuned",
+        "weighting": {"name": "fixed", "beta": beta},
+        "search": {"name": "optuna", "trials": 18},
+    }
+    rates = {"name": "bottleneck", "rate": {"grid": ["vib", "nib"]}}
+    curves = {"name": "curves", "weighting": {"name": "conditional", "verify": 5}, "problem": rates}
+    one = study(GRID, tuned, curves)
+    own = Rungs(one, expand(one), {})
+    assert {trial.arm: own.next(trial.id) for trial in expand(one)} == {"grid": 2, "tuned": None, "curves": None}
+
+
 def test_an_arm_of_few_configurations_is_never_cut() -> None:
     one = study(GRID, MIB)
     own = rungs(one)
     assert [own.next(trial.id) for trial in planned(one, "MIB")] == [None, None]
     assert own.until(planned(one, "MIB")) is None and own.until(planned(one)) == 2
-    few = study({**GRID, "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3]}}})
-    assert rungs(few).until(planned(few)) is None, "3 · 0.33 is below 1"
+    few = study(GRID, {"name": "few", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3]}}})
+    assert rungs(few).until(planned(few, "few")) is None, "3 · 0.33 is below 1"
 
 
 def test_what_has_collapsed_or_lacks_an_objective_stops_first() -> None:

@@ -32,6 +32,7 @@ def trained(spec: dict[str, Any]) -> list[tuple[PlannedTrial, dict[str, float]]]
         *_, last = train(cohort, study.data, study.evaluation, CPU)
         assert not last.failures
         found |= last.metrics
+    assert found
     return [(trial, found[trial.id]) for trial in planned(study)]
 
 
@@ -80,6 +81,7 @@ def test_a_vib_grid_on_gaussian_data_lands_on_the_exact_curve(gaussian: Any) -> 
 
 def test_target_rate_holds_the_rate_of_training_and_lands_near_it_on_test_codes(gaussian: Any) -> None:
     """After the last step alone the rate is up to a tenth off: Adam's steps keep it swinging."""
+    assert len(gaussian["target rate"]) == 3
     for trial, metrics in gaussian["target rate"]:
         assert metrics["loss_info"] / math.log(2) == pytest.approx(trial.weighting.rate_bits, rel=0.01)
         assert metrics["kl_prior_bits"] == pytest.approx(trial.weighting.rate_bits, rel=0.1)

@@ -21,8 +21,8 @@ from service.contract.study.study import Evaluation
 from tests.workers.problems.test_multitask import setup
 from workers import data, problems
 from workers.data import Targets
+from workers.data.pool import Rows
 from workers.data.random_streams import Seeds, generator
-from workers.data.rows import Rows
 from workers.data.split import Split
 from workers.measures import coded, marginal
 from workers.measures.information import ROWS

@@ -18,7 +18,7 @@ from service.contract.methods.weightings import Fixed, Mib
 from tests.workers.training.test_gradients import Given
 from workers import data, models, problems
 from workers.data.random_streams import Seeds
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.bottleneck import Bottleneck as Problem
 from workers.problems.rates.nib import Rate as Nib
 from workers.training import gradients

@@ -13,8 +13,10 @@ from safetensors.torch import save as as_safetensors
 
 from service.contract.wire.cohort_state import CohortState
 from service.contract.wire.epoch_report import EpochReport
+from service.contract.wire.errors import Conflict
 from tests.processes import until
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
+from workers.sending import asking
 from workers.sending import saving as savings
 from workers.sending.cohort_state import packed, unpacked
 from workers.sending.saving import Saving
@@ -30,14 +32,20 @@ class Service:
 
     def __init__(self) -> None:
         self.state, self.refuses = "running", 0
+        self.away = 0  # so many questions for a state, or saves, are not answered
         self.kept: list[bytes] = []
+        self.anew: list[bool] = []  # of what was kept
         self.stand_in = StandIn(self.answer)
 
     def answer(self, request: Request) -> Answer:
+        if "/cohorts/" in request.path and self.away:
+            self.away -= 1
+            return Answer(503)
         if request.method == "PUT":
             if self.refuses:
                 return Answer(self.refuses, "no")
             self.kept.append(request.body)
+            self.anew.append("anew=true" in request.path)
             return Answer(204)
         if "/cohorts/" in request.path:
             return Answer(200, self.kept[-1]) if self.kept else Answer(404)
@@ -169,3 +177,49 @@ def test_without_a_state_that_can_be_read_a_cohort_starts_from_the_beginning(con
     service.kept += [] if content is None else [content]
     with saved_with(service, Clock()) as saving:
         assert saving.saved() is None
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.001)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_service_that_is_away_when_a_cohort_starts_costs_no_training() -> None:
+    """No answer is no word that nothing was saved, however long it takes."""
+    service = Service()
+    service.kept.append(packed(MEMBERS, progress(7), []))
+    with saved_with(service, Clock()) as saving:
+        service.away = 6
+        saved = saving.saved()
+    assert saved is not None and saved.progress.epoch == 7
+
+
+def test_a_question_for_a_state_that_is_refused_is_no_beginning() -> None:
+    service = Service()
+    service.stand_in = StandIn(lambda request: Answer(409 if "/cohorts/" in request.path else 200))
+    with saved_with(service, Clock()) as saving, pytest.raises(Conflict):
+        saving.saved()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_the_last_state_waits_for_a_service_that_is_away() -> None:
+    """There is no next time: at a rung, and at the end, others go on from it."""
+    service = Service()
+    with saved_with(service, Clock()) as saving:
+        service.away = 6
+        saving.keep(progress(3), report(3))
+    assert [unpacked(content).progress.epoch for content in service.kept] == [3]
+
+
+def test_only_what_could_not_be_read_is_replaced_whatever_its_epoch() -> None:
+    for kept, anew in ((b"no safetensors at all", [True, False]), (packed(MEMBERS, progress(7), []), [False, False])):
+        service, clock = Service(), Clock()
+        service.kept.append(kept)
+        with saved_with(service, clock) as saving:
+            saving.saved()
+            for epoch in (1, 2):
+                clock.now += EVERY
+                save_now(saving, service, epoch)
+        assert service.anew == anew

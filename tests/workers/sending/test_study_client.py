@@ -79,14 +79,38 @@ def test_a_lost_connection_is_tried_again(ask: Ask) -> None:
     assert next(losses, None) is None, "three losses, then the answer"
 
 
-@pytest.mark.parametrize("name", ["study", "trials", "upload"])
-def test_patience_has_an_end_except_for_what_was_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["study", "trials"])
+def test_patience_of_a_driver_has_an_end_as_it_is_started_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.05)
     with (
         StudyClient(f"http://127.0.0.1:{free_port()}", None, "s1") as client,
         pytest.raises(Unavailable, match=r"tried for 0\.05 s"),
     ):
         ASKED[name](client)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [ASKED["upload"], lambda client: client.saved_state("c0"), lambda client: client.code()],
+    ids=["weights", "a saved state", "own code"],
+)
+def test_what_training_would_be_lost_without_outlasts_all_patience(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a service that has never answered: a cohort's process may start while it is away."""
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
+    with failing_first(*[503] * 5).serving() as service, StudyClient(service.url, None, "s1") as client:
+        ask(client)
+    assert len(service.requests) == 6
+
+
+def test_a_disk_without_room_is_waited_for_and_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)
+    full = [Answer(507, json.dumps({"error": {"code": "no_space", "message": "the disk has 7 bytes", "details": []}}))]
+    crowded = StandIn(lambda request: full.pop() if full else Answer(204))
+    with crowded.serving() as service, StudyClient(service.url, None, "s1") as client:
+        assert Uploads(client).put("t", "checkpoint.safetensors", b"weights") is None
+    assert len(service.requests) == 2 and "the disk has 7 bytes; still trying" in caplog.text
 
 
 def test_a_report_outlasts_all_patience_and_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:

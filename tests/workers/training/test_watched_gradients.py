@@ -40,7 +40,9 @@ def trial(weighting: Any, name: str = "a", seed: int = 0, problem: Any = None, *
 
 
 def reports(trials: Sequence[PlannedTrial], gradients: bool = False) -> list[EpochReport]:
-    return list(train(trials, DATA, Evaluation(gradients=gradients, samples=1, every=99), CPU))
+    told = list(train(trials, DATA, Evaluation(gradients=gradients, samples=1, every=99), CPU))
+    assert told and told[-1].final
+    return told
 
 
 def gram_of(*rows: Sequence[float]) -> Tensor:
@@ -131,7 +133,7 @@ def test_watched_trials_report_every_metric_of_their_gradients(problem: Any) -> 
     for report in found:
         assert names <= set(report.metrics["a"])
         cosines = [report.metrics["a"][name] for name in names if name.startswith("cosine")]
-        assert all(c is None or math.isnan(c) or -1 <= c <= 1 for c in cosines)
+        assert cosines and all(c is None or math.isnan(c) or -1 <= c <= 1 for c in cosines)
 
 
 def test_without_a_rate_there_is_no_information_gradient_and_no_angle() -> None:

@@ -94,6 +94,7 @@ def weights(problem: Multitask, data: Digits, epochs: int) -> list[dict[str, lis
     model, training = Mlp(widths=[64], latent=32), Training(epochs=epochs, batch_size=64)
     trials = [PlannedTrial(str(s), "a", s, {}, problem, Blending(), model, training) for s in range(3)]
     reports = list(train(trials, data, Evaluation(every=epochs, samples=1), CPU))
+    assert len(reports) == epochs
     return [{name: [r.metrics[t.id][f"weight_{name}"] for r in reports] for name in problem.terms} for t in trials]
 
 

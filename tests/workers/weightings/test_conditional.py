@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -155,6 +156,21 @@ def test_members_with_ranges_of_their_own_do_what_they_do_alone(problem: Any, mo
     trials[1] = trials[1]._replace(id="narrow")
     (together,) = reports(*trials)
     assert not together.failures
+    assert_alike_alone(together, trials)
+
+
+def test_members_with_temperatures_of_their_own_do_what_they_do_alone() -> None:
+    specs = [Conditional(points=3, scalarization="stch", mu=mu) for mu in (0.02, 0.2, 5.0)]
+    tasks = Multitask(auxiliaries=["rotation"])
+    own = {"problem": tasks, "model": Mlp(widths=[16], latent=4), "learning_rate": 1e-2}
+    trials = [trial(spec, name=f" {spec.mu}", **own) for spec in specs]
+    (together,) = reports(*trials)
+    assert_alike_alone(together, trials)
+    losses = {together.metrics[each.id]["loss_class"] for each in trials}
+    assert len(losses) == 3, "of one seed, they differ in their temperature alone"
+
+
+def assert_alike_alone(together: EpochReport, trials: Sequence[PlannedTrial]) -> None:
     for each in trials:
         (alone,) = reports(each)
         own, other = ({**told.metrics[each.id], "seconds": 0} for told in (together, alone))

@@ -27,7 +27,7 @@ from workers import data
 from workers.data.random_streams import Seeds
 from workers.models import Sizes, build
 from workers.models.components.closed_form import ClosedForm, corners, sharpness
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.rates import kl_to_prior
 from workers.problems.rates.vib import Rate
 from workers.trained import load

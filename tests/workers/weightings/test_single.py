@@ -54,6 +54,7 @@ def trained(spec: Study, size: int | None = None) -> list[Metrics]:
         *_, last = train(cohort, spec.data, spec.evaluation, CPU)
         assert not last.failures
         reported |= last.metrics
+    assert reported
     return [reported[trial.id] for trial in planned(spec)]
 
 

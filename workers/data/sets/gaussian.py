@@ -19,8 +19,8 @@ def load(spec: Gaussian, folder: Path) -> Draw:
     """
     import torch  # not above: `paretoscope data` lists without it
 
+    from workers.data.pool import Rows
     from workers.data.random_streams import generator
-    from workers.data.rows import Rows
 
     rho = torch.tensor(spec.correlations, dtype=torch.float64)
     d, count = len(rho), spec.train_samples + spec.test_samples

@@ -17,7 +17,7 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
-from workers.data.files.own import check_links, own_place
+from workers.data.files.named_files import check_links, own_place
 from workers.data.files.splits import Splits
 from workers.data.preparing import prepared
 

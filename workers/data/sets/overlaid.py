@@ -12,7 +12,7 @@ from workers.data import DataSet, Draw, Targets, module_of, selection
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from workers.data.rows import Rows
+    from workers.data.pool import Rows
 
 SEED = 5
 MADE = "made on the fly from other images"
@@ -25,7 +25,7 @@ def load(spec: Overlaid, folder: Path) -> Draw:
     import torch  # not above: `paretoscope data` lists without it
 
     from workers.data.assembly import moments
-    from workers.data.rows import Rows
+    from workers.data.pool import Rows
 
     shared = {name: getattr(spec, name) for name in Images.model_fields if name not in ("name", "labels")}
     of_images: Draw = module_of(spec.of).load(KINDS[spec.of](**shared), folder)

@@ -17,7 +17,7 @@ from service.contract.study.examples import Texts
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import Draw, selection
 from workers.data.files import words
-from workers.data.files.own import check_links, own_place
+from workers.data.files.named_files import check_links, own_place
 from workers.data.files.splits import Splits
 from workers.data.preparing.recipes import text_of
 

@@ -16,7 +16,7 @@ def load(spec: Toy, folder: Path) -> Draw:
     """Symbols 0, 1, 2, … in turn as one-hot vectors, label = symbol mod classes; each symbol once in the test split."""
     import torch  # not above: `paretoscope data` lists without it
 
-    from workers.data.rows import Rows
+    from workers.data.pool import Rows
 
     symbols = torch.arange(spec.train_samples) % spec.symbols
     inputs, labels = torch.eye(spec.symbols), torch.arange(spec.symbols) % spec.classes

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from workers.balance import Pair
 from workers.models import ALL, Model
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 RHO = 5.0  # rate vib has σ = softplus(ρ − 5)
 

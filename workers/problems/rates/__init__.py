@@ -8,7 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 
 class Rate(Protocol):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 
 class Rate:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 
 
 class Rate:
     """z = f(x), rate 0 with gradient 0: cross-entropy alone trains.
 
-    The information of a deterministic continuous code is not finite, so i_xz_bits is null. Min-norm weightings
+    The information of a deterministic continuous code is not finite, so its rate is null. Min-norm weightings
     (mib) find the zero gradient stationary and give pred the weight 0: the encoder then stays as it started.
     """
 

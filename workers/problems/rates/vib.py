@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.rates import kl_to_prior
 
 

@@ -12,7 +12,7 @@ from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.studies import ArmLook, TrialCounts
 from service.contract.wire.answers.trials import MetricLight
 from service.contract.wire.events import StudyState
-from service.contract.wording.selection import Chooser
+from service.contract.wording.chosen_split import Chooser
 
 
 @dataclass(slots=True, kw_only=True)

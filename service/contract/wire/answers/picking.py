@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.contract.wire.answers.answer import Answer, SentConfig, SentMetrics, SentSpec
 from service.contract.wire.events import TrialState, Where
-from service.contract.wording.selection import Chooser
+from service.contract.wording.chosen_split import Chooser
 
 PickedBy = Literal["knee", "weights", "constraint", "gap"]
 

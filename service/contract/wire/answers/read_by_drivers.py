@@ -1,11 +1,12 @@
-"""What a driver reads of the service's answers.
+"""What drivers, and whoever trains elsewhere, read of the service's answers.
 
-Fields that a driver does not need are passed over: it may be older or newer than the service that answers it.
+Fields that they do not need are passed over: they may be older or newer than the service that answers them.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -70,6 +71,30 @@ class KnownError(BaseModel):
     """Of an answer that is one."""
 
     error: KnownWords
+
+
+class KnownToken(BaseModel):
+    """Of the token that a driver gets for its code."""
+
+    token: str
+
+
+class KnownCode(BaseModel):
+    """Of code that is to be read: the file to import."""
+
+    entry: str
+
+
+class KnownHandedTrial(BaseModel):
+    """Of a trial that this process is to train."""
+
+    trial: str
+    arm: str
+    seed: int
+    config: dict[str, Any]
+    parameters: dict[str, Any]
+    lease: str
+    lease_seconds: float
 
 
 class KnownTrials(BaseModel):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from service.contract.methods.stopping import Halving
 from service.contract.study.extension import Extension, extended
+from service.contract.study.halved import halved
 from service.contract.study.parsing import check_study
+from service.contract.study.warnings import warnings
 from service.contract.wire.errors import InvalidInput
 
 GRID = {"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3, 0.4]}}}
@@ -20,7 +22,8 @@ SEARCHED = {
     "weighting": {"name": "fixed", "beta": {"range": {"from": 0.1, "to": 1.0}}},
     "search": {"name": "optuna", "trials": 4},
 }
-CURVE = {"name": "c", "weighting": {"name": "conditional"}}
+CURVE = {"name": "c", "weighting": {"name": "conditional", "verify": 2}}
+MIB = {"name": "d", "weighting": {"name": "mib"}}
 
 
 def study(stopping: Any, *arms: dict[str, Any], epochs: int = 20) -> Any:
@@ -82,8 +85,9 @@ def test_a_study_with_it_is_read_and_written_and_one_without_it_does_not_name_it
             "stopping.first",
             "before the last epoch, which is 20 in arm 'a', got 20",
         ),
-        ({"name": "halving"}, (GRID, SEARCHED), "arms[1].search", "needs search grid, as it compares trials"),
-        ({"name": "halving"}, (GRID, CURVE), "arms[1].weighting.name", "not a curve, got 'conditional'"),
+        ({"name": "halving"}, (SEARCHED,), "stopping.name", "(arm 'b': a search learns from what its trials reach"),
+        ({"name": "halving"}, (MIB, CURVE), "stopping.name", "(arm 'd': 1 configuration, too few for a share of 0.33"),
+        ({"name": "halving"}, (MIB, CURVE), "stopping.name", "; arm 'c': each of its trials is a curve, not one point"),
     ],
 )
 def test_what_it_cannot_do_is_refused_with_path_rule_and_value(
@@ -93,6 +97,26 @@ def test_what_it_cannot_do_is_refused_with_path_rule_and_value(
         study(stopping, *arms)
     assert [detail.path for detail in refused.value.details] == [path]
     assert words in refused.value.details[0].message
+
+
+def test_searches_and_curves_beside_a_grid_are_trained_whole_and_the_check_says_so() -> None:
+    filled = {**SEARCHED, "name": "e", "search": {"name": "fill", "trials": 4}}
+    own = study({"name": "halving"}, GRID, SEARCHED, CURVE, MIB, filled)
+    assert [arm.name for arm in halved(own)] == ["a", "d"]
+    rule = "stopping halving stops no trial of this arm"
+    assert {detail.path: detail.message for detail in warnings(own)} == {
+        "arms[1].search": f"{rule}: a search learns from what its trials reach at their end, got 'optuna'",
+        "arms[2].weighting.name": f"{rule}: each of its trials is a curve, not one point, got 'conditional'",
+        "arms[4].search": f"{rule}: a search learns from what its trials reach at their end, got 'fill'",
+    }
+    assert warnings(study(None, GRID, SEARCHED, CURVE)) == []
+
+
+def test_an_arm_that_is_trained_whole_may_have_as_few_epochs_as_it_likes() -> None:
+    short = {**SEARCHED, "training": {"epochs": 2}}
+    assert study({"name": "halving", "first": 5}, GRID, short).stopping is not None
+    with pytest.raises(InvalidInput, match="the first rung must come before the last epoch, which is 2 in arm 'a'"):
+        study({"name": "halving", "first": 5}, {**GRID, "training": {"epochs": 2}}, SEARCHED)
 
 
 def test_a_single_epoch_has_no_rung() -> None:

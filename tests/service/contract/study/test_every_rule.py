@@ -30,6 +30,7 @@ CONDITIONAL: dict[str, Any] = {"name": "conditional"}
 FVIB: dict[str, Any] = {"name": "fvib"}
 OPTUNA = {"name": "optuna", "trials": 4}
 RATED: dict[str, Any] = {"range": {"from": 0.1, "to": 1.0}}
+RATES: dict[str, Any] = {"grid": {"from": 1e-4, "to": 1e-2, "count": 15, "scale": "log"}}
 
 
 def goals(*metrics: str) -> list[dict[str, Any]]:
@@ -224,6 +225,26 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [arm(weighting={**FVIB, "beta": {"from": 1e-3, "to": 1e40}})],
         {},
     ),
+    "conditional with βs whose ratio single precision does not have": (
+        [("arms[0].weighting.beta", ["to must be at most 1e30 times from", "got 1e−20 and 1e20"])],
+        [arm(weighting={**CONDITIONAL, "beta": {"from": 1e-20, "to": 1e20}})],
+        {},
+    ),
+    "conditional with preferences that are no numbers": (
+        [("arms[0].weighting.concentration", ["greater than or equal to 0.000001", "got 1e-38"])],
+        [arm(TASKS, {**CONDITIONAL, "concentration": 1e-38})],
+        {"data": OVERLAID},
+    ),
+    "conditional with a concentration that single precision does not have": (
+        [("arms[0].weighting.concentration", ["less than or equal to 1000000", "got 1e+39"])],
+        [arm(TASKS, {**CONDITIONAL, "concentration": 1e39})],
+        {"data": OVERLAID},
+    ),
+    "conditional with a temperature that single precision does not have": (
+        [("arms[0].weighting.mu", ["greater than or equal to 0.000001", "got 1e-50"])],
+        [arm(TASKS, {**CONDITIONAL, "scalarization": "stch", "mu": 1e-50})],
+        {"data": OVERLAID},
+    ),
     "conditional with βs that are one to a network": (
         [("arms[0].weighting.beta", ["too close", "got 1.0 and 1.000000001"])],
         [arm(weighting={**CONDITIONAL, "beta": {"from": 1.0, "to": 1.000000001}})],
@@ -248,6 +269,16 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [("arms[0].weighting.confidence", ["above 0.5", "got 0.05"])],
         [arm(weighting={**FVIB, "confidence": 0.05})],
         {},
+    ),
+    "a gain of conditional, whose trials are curves": (
+        [("limits.gain", ["one point per trial", "arm 'a' (conditional)", "got 15 configurations"])],
+        [arm(weighting=CONDITIONAL, training={"learning_rate": RATES})],
+        {"limits": {"gain": 0.01}},
+    ),
+    "a gain of fvib, whose trials are curves": (
+        [("limits.gain", ["one point per trial", "arm 'a' (fvib)", "got 15 configurations"])],
+        [arm(weighting=FVIB, training={"learning_rate": RATES})],
+        {"limits": {"gain": 0.01}},
     ),
     "conditional without points": (
         [("arms[0].weighting.points", ["greater than or equal to 1", "0"])],
@@ -535,6 +566,10 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "fvib that is fairly sure, over few βs": (
         [arm(weighting={**FVIB, "confidence": 0.51, "beta": {"from": 0.99, "to": 1.0}})],
         {},
+    ),
+    "a gain of a grid beside one curve": (
+        [arm(training={"learning_rate": RATES}), arm(weighting={**CONDITIONAL, "verify": 3}, name="b")],
+        {"limits": {"gain": 0.01}},
     ),
     "conditional with a cnn, and of several tasks": (
         [arm(weighting=CONDITIONAL)],

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from service.contract.study.batches import batches_of, most_batches
+from service.contract.study.batches import batches_of, count_batches
 from service.contract.study.parsing import check_study
+from service.contract.study.warnings import warnings
 from service.contract.wire.errors import InvalidInput
+from tests.service.elsewhere import far_study
 
 BETA = {"range": {"from": 0.1, "to": 1.0}}
 TUNED: dict[str, Any] = {
@@ -17,6 +19,7 @@ TUNED: dict[str, Any] = {
     "search": {"name": "optuna", "trials": 60},
 }
 MIB = {"name": "MIB", "weighting": {"name": "mib"}}
+FILLED = {**TUNED, "name": "filled", "search": {"name": "fill", "trials": 60}}
 
 
 def spec(*arms: dict[str, Any], **limits: Any) -> dict[str, Any]:
@@ -69,6 +72,35 @@ def test_a_gain_needs_an_arm_that_can_end_before_its_last_batch() -> None:
         check_study(spec({**TUNED, "search": {"name": "optuna", "trials": 12, "batch": 1}}, gain=0.01))
 
 
+@pytest.mark.parametrize(
+    ("study", "why"),
+    [
+        (spec(FILLED, gain=0.01), "(fill ends by its own tolerance)"),
+        (
+            {**far_study(), "limits": {"gain": 0.01}},
+            "(a grid that is trained elsewhere is handed out as a whole)",
+        ),
+    ],
+)
+def test_a_gain_that_ends_no_arm_at_all_is_refused_and_says_what_does(study: dict[str, Any], why: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_study(study)
+    (detail,) = refused.value.details
+    assert detail.path == "limits.gain" and detail.message.startswith("gain ends a search by optuna, or a grid that")
+    assert f"no arm is one {why}: leave it out, got 0.01" in detail.message
+
+
+def test_arms_that_a_gain_does_not_end_are_warned_of_but_for_single_configurations() -> None:
+    few = {"name": "few", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2, 0.3]}}}
+    said = {d.path: d.message for d in warnings(check_study(spec(TUNED, MIB, FILLED, few, gain=0.01)))}
+    rule = "limits.gain does not end this arm"
+    assert said == {
+        "arms[2].search.name": f"{rule}: fill ends by its own tolerance, got 'fill'",
+        "arms[3]": f"{rule}: it would need 5 batches to end before its last, got 3",
+    }
+    assert warnings(check_study(spec(TUNED, FILLED))) == []
+
+
 def test_a_study_that_is_far_too_large_is_refused_for_that_and_never_expanded() -> None:
     grid = {"grid": {"from": 0.1, "to": 1.0, "count": 1000}}
     large = {"name": "g", "weighting": {"name": "fixed", "beta": grid}, "model": {"latent": {"grid": [1, 2, 4, 8]}}}
@@ -80,7 +112,7 @@ def test_a_study_that_is_far_too_large_is_refused_for_that_and_never_expanded() 
 def test_batches_are_counted_as_they_are_cut() -> None:
     study = check_study(spec(TUNED, {**TUNED, "name": "odd", "search": {"name": "optuna", "trials": 29}}, MIB))
     cut = batches_of(study)
-    assert most_batches(study) == max(len(own) for by_seed in cut.values() for own in by_seed.values())
+    assert count_batches(study) == {arm: max(map(len, by_seed.values())) for arm, by_seed in cut.items()}
     assert [len(batch) for batch in cut["tuned"][0]] == [4, 4, 4, 4, 4]
     assert [len(own) for own in cut["odd"].values()] == [5, 5, 5], "10, 10 and 9 trials, two at a time"
     assert {seed: len(own) for seed, own in cut["MIB"].items()} == {0: 1, 1: 1, 2: 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, get_args
 
 import pytest
@@ -24,7 +25,7 @@ from service.contract.wire.events import (
     body_of,
     event_of,
     sendable,
-    sent_body,
+    sent_batch,
 )
 
 FULL: dict[str, dict[str, Any]] = {
@@ -87,8 +88,9 @@ def test_every_event_of_a_study_leads_to_its_state() -> None:
 def test_an_event_comes_back_from_the_log_as_it_was_written(kind: str) -> None:
     event = event_of("u", kind, FULL[kind])
     assert type(event) is KINDS[kind] and body_of(event) == FULL[kind]
-    assert sent_body(event) == {"uid": "u", "kind": kind, **FULL[kind]}
-    assert ANY.validate_python(sent_body(event)) == event
+    (sent,) = json.loads(sent_batch([event]))["events"]
+    assert sent == {"uid": "u", "kind": kind, **FULL[kind]}
+    assert ANY.validate_python(sent) == event
 
 
 def test_counts_of_an_old_log_are_whole_numbers() -> None:

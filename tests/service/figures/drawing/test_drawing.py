@@ -7,9 +7,9 @@ import pytest
 from service.analysis import Interval
 from service.figures.drawing.bands import across, bars, ribbon
 from service.figures.drawing.over_epochs import ArmPaths, Band, PathsData
-from service.figures.drawing.parameters import numeric_keys
 from service.figures.drawing.rows import Dot, Row, draw_rows
 from service.figures.drawing.small_plots import draw_paths
+from service.figures.drawing.varied_parameters import numeric_keys
 from tests.service.studies import bottleneck_of
 
 UNIT = (0.0, 1.0)

@@ -74,7 +74,9 @@ class Case:
         x0 = torch.from_numpy(self.x).expand(2, -1, -1)
         y = torch.from_numpy(self.y).expand(2, -1)
         target = Linear(torch.from_numpy(self.w), self.scale).target
-        return perturb(attack, target, x0, y, Noise(Seeds(self.seeds, CPU), "b")).numpy()
+        moved: Floats = perturb(attack, target, x0, y, Noise(Seeds(self.seeds, CPU), "b")).numpy()
+        assert moved.shape == (2, *self.x.shape)
+        return moved
 
     def draw(self, member: int, purpose: str, width: int, kind: Any) -> Floats:
         shape = (len(self.x), width)

@@ -18,7 +18,7 @@ from workers.data.random_streams import Seeds
 from workers.measures import estimators
 from workers.measures.estimators.samples.codes import Codes
 from workers.measures.marginal import fit
-from workers.models.components.code import Code
+from workers.models.components.latent_code import Code
 from workers.problems.rates import kl_to_prior
 
 TRUTHS = (1.0, 2.0, 4.0)  # nats, one member each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 from paretoscope import Problem
 from service.contract.methods.data import MovieReviews
-from service.contract.wire.errors import ParetoscopeError
 from workers.data import load
 
 WORDS, LENGTH = 1000, 24
@@ -35,14 +34,15 @@ class Reviews(Problem):
     metrics: ClassVar = {"acc": "maximize", "error": "minimize"}
     width: int = 16
     examples: int = 128
+    source: Literal["film-reviews", "made"] = "film-reviews"
 
     def data(self, seed: int) -> dict[str, tuple[Tensor, ...]]:
-        try:
+        if self.source == "made":
+            parts = {"train": made(self.examples), "test": made(64)}
+        else:
             d = load(MovieReviews(vocabulary=WORDS, length=LENGTH, test_examples=64, validation_fraction=0), seed=seed)
             n = self.examples
             parts = {"train": (d.x_train[:n], d.y_train[:n]), "test": (d.x_test[:], d.y_test)}
-        except ParetoscopeError:  # the reviews are not on this machine
-            parts = {"train": made(self.examples), "test": made(64)}
         return {name: (x.long(), y, (x > 0).float().mean(1)) for name, (x, y) in parts.items()}
 
     def model(self) -> nn.Module:

@@ -17,7 +17,7 @@ UNDER_WAY = [state for state in StudyState if not state.is_ended()]
 
 @router.get("/metrics", response_class=Response, responses=answers({"text/plain": TEXT}))
 def read_metrics(parts: PartsOf) -> Response:
-    """Queue, running studies, events, requests and errors, open streams, silence and store, for Prometheus."""
+    """Queue, running studies, events, requests and errors, streams, silence, report lag and store, for Prometheus."""
     studies = {state: [row.id for row in parts.store.in_state(state)] for state in UNDER_WAY}
     text = parts.gauges.text(
         {state.value: len(ids) for state, ids in studies.items()},

@@ -7,7 +7,7 @@ import logging
 import shutil
 from collections.abc import Iterator, Sequence
 
-from service.contract.wire.errors import NotFound, TooLarge, Unreadable
+from service.contract.wire.errors import NoSpace, NotFound, TooLarge, Unreadable
 from service.settings import Settings
 from service.store.artifacts import Artifacts
 from service.store.code import CodeStore
@@ -19,7 +19,8 @@ log = logging.getLogger("paretoscope.room")
 
 
 class Room:
-    """Asked before a file is taken in; TooLarge says which limit leaves none."""
+    """Asked before a file is taken in. TooLarge says which limit leaves none, NoSpace that the disk has none for now:
+    whoever sends it tries again."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Room:
         free, keep = shutil.disk_usage(self._settings.home).free, self._settings.keep_free_bytes
         limit = "PARETOSCOPE_KEEP_FREE_BYTES"
         if free - size < keep and self._lacks(keep + size - free, self._states.files(), limit):
-            raise TooLarge(
+            raise NoSpace(
                 f"the service's disk has {free:,} bytes left and keeps {keep:,} of them free, {limit}: "
                 "delete studies or code, or set evaluation.checkpoints to false"
             )

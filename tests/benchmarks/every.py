@@ -1,0 +1,98 @@
+"""A training for every trade-off beside one for a single one, of as many networks: CPU time, in turns."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+import torch
+
+from findings.folder import asked
+from service.contract.study.study import Study
+from tests.benchmarks.row import Row
+from tests.planned import planned
+from workers import data
+from workers.training.loop import Cohort
+
+ROUNDS = 11
+
+
+class Price(NamedTuple):
+    """How many times the second goes into the first: the median over rounds, and its 95 % interval."""
+
+    first: float  # CPU seconds of an epoch, a median too
+    second: float
+    ratio: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def price(every: Cohort, one: Cohort, rounds: int = ROUNDS) -> Price:
+    """Each round is an epoch of both, one right after the other, so that what disturbs is there for both; who begins
+    alternates. The first round, in which memory is taken, does not count. One thread: threads that wait for each other
+    would count as work."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    seconds: list[dict[str, float]] = []
+    for epoch in range(1, rounds + 2):
+        turns = [("every", every), ("one", one)]
+        seconds.append({name: _seconds(each, epoch) for name, each in turns[:: 1 if epoch % 2 else -1]})
+    torch.set_num_threads(threads)
+    first, second = ([each[name] for each in seconds[1:]] for name in ("every", "one"))
+    ratios = sorted(a / b for a, b in zip(first, second, strict=True))
+    return Price(median(first), median(second), median(ratios), *_ends(ratios))
+
+
+def _seconds(trained: Cohort, epoch: int) -> float:
+    start = time.process_time()
+    trained.train_epoch(epoch)
+    return time.process_time() - start
+
+
+def _ends(ordered: Sequence[float]) -> tuple[float, float]:
+    """Of the median's 95 % interval, by the ranks between which it lies whatever the values are distributed like."""
+    count = len(ordered)
+    rank = max(1, math.floor((count - 1.96 * math.sqrt(count)) / 2))
+    return ordered[rank - 1], ordered[count - rank]
+
+
+def cohort(study: Study, arm: str, members: int) -> Cohort:
+    """The first configuration of an arm, with so many seeds."""
+    first = next(trial.config for trial in planned(study, arm))
+    trials = [trial for trial in planned(study, arm) if trial.config == first][:members]
+    seeds = [trial.seed for trial in trials]
+    assert len(trials) == members
+    return Cohort(trials, data.draws(study.data, seeds), torch.device("cpu"))
+
+
+# Kept studies: the arm that is one network for every trade-off, the grid, and how many networks of each are trained.
+MEASURED = {
+    "digits": ("one-training-digits", "all β at once", "manual β"),
+    "fashion": ("one-training-fashion", "all β at once", "manual β"),
+    "gaussian": ("one-training-gaussian", "all β at once", "manual β"),
+    "garments": ("one-training-garments", "all preferences at once", "grid of weights"),
+}
+NAMES = {"digits": "digits", "fashion": "Fashion-MNIST", "gaussian": "Gaussian data", "garments": "two garments"}
+
+
+def prices() -> list[Row]:
+    """Of as many networks of both as the study has seeds; of digits also of one, and of many."""
+    rows = [_row(name, 5) for name in MEASURED]
+    return [*rows, _row("digits", 1), _row("digits", 32)]
+
+
+def _row(name: str, members: int) -> Row:
+    finding, every, grid = MEASURED[name]
+    study = asked(finding).study
+    study = study.model_copy(update={"seeds": list(range(members))})
+    own = price(cohort(study, every, members), cohort(study, grid, members))
+    beside = "one of each" if members == 1 else f"{members} of each"
+    what = f"{NAMES[name]}, {beside}: an epoch of networks for every trade-off / of networks for one"
+    key = f"every-{name}" + ("" if members == 5 else f"-{members}")
+    return Row(key, "every", what, own.first, own.second, "CPU s", own.ratio, (own.low, own.high))
