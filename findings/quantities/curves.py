@@ -73,14 +73,15 @@ def number_of(value: float) -> str:
 
 
 def fewer(question: Question) -> Said:
-    return _times_fewer(*(_reached(question, arm) for arm in question.given.arms), question)
+    return _times_fewer(question, _reached)
 
 
 def chosen_fewer(question: Question) -> Said:
-    return _times_fewer(*(_reached_by_choice(question, arm) for arm in question.given.arms), question)
+    return _times_fewer(question, _reached_by_choice)
 
 
-def _times_fewer(one: dict[int, float | None], other: dict[int, float | None], question: Question) -> Said:
+def _times_fewer(question: Question, reached: Callable[[Question, str], dict[int, float | None]]) -> Said:
+    one, other = (reached(question, arm) for arm in question.given.arms)
     if None in {*one.values(), *other.values()}:
         raise ValueError(f"{question.metric} {setting(question.given.numbers[0])} is not reached in every seed by both")
     return times(_known(other), _known(one), question.seeds)

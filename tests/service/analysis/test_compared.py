@@ -92,8 +92,8 @@ def test_an_automatic_arm_with_a_grid_is_told_where_and_at_what_cost() -> None:
     view = bottleneck_of(MANUAL, mib, seeds=SEEDS)
     places = {0.01: (12.0, 3.0), 0.1: (6.0, 2.0), 1.0: (2.0, 1.0)}
     for trial, own in view.trials.items():
-        at = {None: own.planned.config.get("weighting.beta"), 0.1: 0.1, 0.2: 1.0}
-        x, y = places[at[own.planned.config.get("weighting.mu")]]
+        config, lands = own.planned.config, {0.1: 0.1, 0.2: 1.0}  # of each μ
+        x, y = places[lands[config["weighting.mu"]] if "weighting.mu" in config else config["weighting.beta"]]
         play(view, trial, [{"i_xz_bits": x, "i_zy_bits": y + 0.01 * own.planned.seed, "seconds": 2.0, "epoch": 20}])
     tell(view, event("study_finished"))
     comparison = compared(view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,11 @@ from service.exports.latex import escaped, in_maths, latex_table
 from service.views.fold import StudyView
 from tests.service.studies import MIB, bottleneck_of, play
 
-ONE: dict[str, object] = {"name": "manual β", "weighting": {"name": "fixed", "beta": 0.01}}
-GRID: dict[str, object] = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
+ONE: dict[str, Any] = {"name": "manual β", "weighting": {"name": "fixed", "beta": 0.01}}
+GRID: dict[str, Any] = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
 
 
-def finished(*arms: dict[str, object], seeds: int = 3, lag: float = 0.0) -> StudyView:
+def finished(*arms: dict[str, Any], seeds: int = 3, lag: float = 0.0) -> StudyView:
     """Rates of 12 bits: hypervolumes are 20 times the bits of label. With each seed MIB falls back by the lag."""
     view = bottleneck_of(*(arms or (GRID, MIB)), seeds=range(seeds))
     for trial_id, trial in view.trials.items():
