@@ -61,10 +61,20 @@ def unpack(sent: Sent, folder: Path) -> None:
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT and not name.startswith("."))
+        for name in folders:
+            _check_link(Path(root) / name, folder)
         for name in sorted(names):
             file = Path(root) / name
             if not name.startswith(".") and file.suffix != ".pyc" and file.is_file():
+                _check_link(file, folder)
                 yield file.relative_to(folder).as_posix(), file
+
+
+def _check_link(path: Path, folder: Path) -> None:
+    """A link may stand for another file of the folder, never for what lies outside: that was not meant to be sent."""
+    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        name = path.relative_to(folder).as_posix()
+        raise ClientError(f"code: the link {name} in {folder} leads out of the folder: put a copy in its place", 422)
 
 
 def _entry(folder: Path, files: Mapping[str, Path]) -> str:

@@ -113,7 +113,6 @@ def create_app(settings: Settings) -> FastAPI:
         trials,
         curves,
         picking,
-        prometheus,
         notes,
         artifacts,
         cohorts,

@@ -114,7 +114,12 @@ class Settings(BaseSettings):
         None,
         gt=0,
         description="GB of memory that a process with code of one's own may take; none: three quarters of the "
-        "machine's",
+        "machine's, shared by those that may run at once",
+    )
+    code_silent_seconds: float = Field(
+        1800.0,
+        gt=0,
+        description="how long a batch of a problem of one's own, or its data, may take before its trials fail",
     )
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
@@ -124,9 +129,10 @@ class Settings(BaseSettings):
     )
 
     @property
-    def memory_of_code(self) -> dict[str, str]:
-        """What processes with code of one's own are told of it."""
-        return {} if self.code_memory_gb is None else {"PARETOSCOPE_CODE_MEMORY_GB": str(self.code_memory_gb)}
+    def limits_of_code(self) -> dict[str, str]:
+        """What processes with code of one's own are told of them."""
+        memory = {} if self.code_memory_gb is None else {"PARETOSCOPE_CODE_MEMORY_GB": str(self.code_memory_gb)}
+        return {**memory, "PARETOSCOPE_CODE_SILENT_SECONDS": str(self.code_silent_seconds)}
 
     @property
     def own_url(self) -> str:

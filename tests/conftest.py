@@ -25,8 +25,13 @@ def service() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Running]:
-    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch."""
-    settings = {"PARETOSCOPE_SAVE_SECONDS": "0.5", "PGPASSWORD": OF_A_DATABASE}
+    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch; a
+    process with code of its own may take 6 GB."""
+    settings = {
+        "PARETOSCOPE_SAVE_SECONDS": "0.5",
+        "PARETOSCOPE_CODE_MEMORY_GB": "6",
+        "PGPASSWORD": OF_A_DATABASE,
+    }
     with short_home() as home, up(home, **settings) as running:
         yield running
 

@@ -169,7 +169,7 @@ reveal_type(Study.ask)
 reveal_type(ClientError("refused").status)
 Client().submit(3)
 """
-NOT_FOLLOWED = ("httpx", "pydantic", "pydantic_core", "yaml", "torch", "workers", "plotly", "pandas")  # for speed alone
+NOT_FOLLOWED = ("httpx", "pydantic", "service", "workers", "torch", "plotly", "pandas", "yaml")  # for speed alone
 
 
 def test_what_people_import_is_typed_where_it_is_installed(installed: Path, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_what_people_import_is_typed_where_it_is_installed(installed: Path, tmp_
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--no-error-summary", "mine.py"]
     command += ["--python-executable", str(installed / "bin" / "python")]
     command += ["--cache-dir", str(ROOT / ".mypy_cache" / "installed")]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False).stdout
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False).stdout
     revealed = re.findall(r'Revealed type is "(.*)"', said)
     assert len(revealed) == 4, said
     submit, wait, ask, status = revealed
@@ -202,6 +202,7 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
     assert ended["comparison"]["verdict"]
 
 
+@pytest.mark.timeout(600)
 def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: Path) -> None:
     """In an empty folder, with the wheel: a front and a verdict of a problem that nobody here trained."""
     (tutorial,) = re.findall(r"## Your own problem.*?```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -215,7 +216,7 @@ def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: P
             command = ["sh", "-c", f"exec {installed}/bin/{first}"]
             up = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=subprocess.STDOUT)
         try:
-            until(lambda: up.poll() is not None or "is ready" in printed.read_text(), "the service is ready", 120)
+            until(lambda: up.poll() is not None or "is ready" in printed.read_text(), "the service is ready", 150)
             script = " && ".join(f"{installed}/bin/{line}" for line in lines)
             said = subprocess.run(
                 ["sh", "-c", f"{script} --json"],
@@ -223,7 +224,7 @@ def test_the_readme_s_tutorial_of_one_s_own_problem_runs_as_written(installed: P
                 env=variables,
                 capture_output=True,
                 text=True,
-                timeout=240,
+                timeout=400,
                 check=False,
             )
         finally:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from service.analysis import LEAST_SEEDS, Axis
 from service.analysis.candidates import chooser, objectives
 from service.analysis.compared import compared
 from service.analysis.single_tasks import against_single
 from service.contract.methods.own_description import Code
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.papers import PAPERS, Citation, bibtex, keys_for
-from service.contract.methods.problems import Bottleneck, has_code
+from service.contract.methods.papers import Citation, bibtex, keys_for
+from service.contract.methods.problems import Bottleneck, Problem, has_code
 from service.contract.methods.searches import FillSearch, OptunaSearch
 from service.contract.methods.weightings import OfCurves, Weighting
 from service.contract.metrics import TEST_EXAMPLES, described
 from service.contract.study.branches import WeightingChoice
 from service.contract.study.halved import halved
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.study.study import Arm, Study, Training
+from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
 from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import percent, plural, setting, whole
 from service.exports.settings_in_words import settings_words, value_words
+from service.exports.training_in_words import training_words
 from service.exports.version import SOFTWARE, VERSION, software
 from service.views.selectors import compared_counts, counts
 from service.views.view import View
@@ -46,8 +45,10 @@ class Cited:
 def _data(view: View, cite: Cited) -> str:
     data = view.study.data
     if view.study.code is not None:
-        held = settings_words(data, only_changed=True)
-        return f"Data, model and losses: the study's own code ({_code(view.study.code)}{held and f'; {held}'})."
+        trained = any(not problem.is_script for problem in _own(view.study))
+        held = settings_words(data, only_changed=True) if trained else ""
+        what = "Data, model and losses" if trained else "Data and training"
+        return f"{what}: the study's own code ({_code(view.study, view.study.code)}{held and f'; {held}'})."
     title, _, rest = " ".join((type(data).__doc__ or "").split()).partition(". ")[0].partition(": ")
     tested = {t.metrics.get(TEST_EXAMPLES) for t in view.trials.values()} - {None}
     parts = [rest.rstrip("."), settings_words(data, only_changed=True)]
@@ -56,58 +57,27 @@ def _data(view: View, cite: Cited) -> str:
     return f"Data: {title}{f' ({inner})' if inner else ''}{cite('data', data.name)}."
 
 
-def _code(code: Code) -> str:
-    """By the start of its hash, with what its author says of what is in it."""
-    problems = [f"{each.name}{each.doc and f', {each.doc.splitlines()[0].rstrip(chr(46))}'}" for each in code.problems]
+def _code(study: Study, code: Code) -> str:
+    """By the start of its hash, with what its author says of what the arms run of it."""
+    used = {problem.name: problem.described.doc for problem in _own(study)}
+    problems = [f"{name}{doc and f', {doc.splitlines()[0].rstrip(chr(46))}'}" for name, doc in used.items()]
     return f"sha256 {code.hash[:12]}: {'; '.join(problems)}"
 
 
-def _model(study: Study, cite: Cited) -> str:
-    training = study.training
-    if study.code is not None and all(each.kind == "script" for each in study.code.problems):
-        return f"Trained by itself from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
-    regular = "".join(_settings(training, cite))
-    balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
-    feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
-    model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained"
-    optimizer = f"{training.optimizer}{cite('optimizer', training.optimizer)}"
-    return (
-        f"{model if study.code is None else 'Trained'} for {plural(training.epochs, 'epoch')} with {optimizer}, "
-        f"learning rate {value_words(training.learning_rate)}, batches of {training.batch_size}{regular}{balance}"
-        f"{feedback}, from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})."
-    )
+def _own(study: Study) -> list[OwnProblem]:
+    """The arms' problems that are of the study's code: it may have others."""
+    return [arm.problem for arm in study.arms if isinstance(arm.problem, OwnProblem)]
 
 
-SETTINGS = {  # of training, in words; each is told where it is not its default, some with a paper
-    "momentum": "momentum",
-    "nesterov": "Nesterov's look ahead",
-    "beta1": "β₁",
-    "beta2": "β₂",
-    "weight_decay": "weight decay",
-    "schedule": "schedule",
-    "decay": "decay",
-    "decay_epochs": "epochs to a decay",
-    "floor": "floor",
-    "warm_up": "epochs of warm-up",
-    "clip": "gradients clipped at",
-    "anneal": "epochs of annealing",
-    "l1": "l1",
-    "l2": "l2",
-}
-
-
-def _settings(training: Training, cite: Cited) -> Iterator[str]:
-    for field, words in SETTINGS.items():
-        value = getattr(training, field)
-        if value == Training.model_fields[field].default:
-            continue
-        named = str(value) if field == "schedule" else field
-        paper = cite("training", named) if named in PAPERS["training"] else ""
-        yield f", {words}{'' if value is True else f' {value_words(value)}'}{paper}"
+def _reads_code(problem: Problem) -> bool:
+    """Whether classes are read off its code, so that I(Z;Y) and chance level are known."""
+    return has_code(problem) and not (isinstance(problem, OwnProblem) and not problem.described.reads_code)
 
 
 def _problem(arm: Arm, cite: Cited) -> str:
     problem = arm.problem
+    if isinstance(problem, OwnProblem):
+        return problem.name
     if not isinstance(problem, Bottleneck):
         tasks = f" of {listed(list(problem.terms))}" if problem.name == "multitask" else ""
         return f"{problem.name}{tasks}{cite('problem', problem.name)}"
@@ -198,11 +168,12 @@ def _epochs(study: Study, arm: Arm) -> int:
 def _measures(study: Study, cite: Cited) -> str:
     measures = []
     if any(has_code(arm.problem) for arm in study.arms):
-        marginal, entropy = cite("estimator", "marginal-kl"), cite("estimator", "cross-entropy")
-        measures.append(
-            f"I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes{marginal} and "
-            f"I(Z;Y) the lower bound by the cross-entropy{entropy}, both in bits on the test split"
-        )
+        rate = "I(X;Z) is the upper bound by the KL divergence to a marginal fitted to training codes"
+        rate += cite("estimator", "marginal-kl")
+        read = any(_reads_code(arm.problem) for arm in study.arms)
+        entropy = cite("estimator", "cross-entropy") if read else ""
+        relevance = f" and I(Z;Y) the lower bound by the cross-entropy{entropy}, both in bits on the test split"
+        measures.append(rate + (relevance if read else ", in bits on the test split"))
     estimators = [f"{name}{cite('estimator', name)}" for name in study.evaluation.estimators]
     if estimators:
         count = study.evaluation.estimator_samples
@@ -291,7 +262,8 @@ def _outcome(view: View) -> str:
     left = counted.planned - counted.finished - counted.failed - stopped
     parts = [f"{counted.finished:,} finished"]
     if any(has_code(arm.problem) for arm in view.study.arms):
-        least = f"a code of less than {setting(COLLAPSED_BELOW_BITS)} bit or chance level"
+        read = any(_reads_code(arm.problem) for arm in view.study.arms)
+        least = f"a code of less than {setting(COLLAPSED_BELOW_BITS)} bit{' or chance level' if read else ''}"
         nothing = f"collapsed to {least} and left out of every front"
         parts[0] += f" ({counted.collapsed:,} of them {nothing})"
     if view.study.constraints:
@@ -313,7 +285,7 @@ def methods(view: View) -> MethodsAnswer:
     trials = {arm.name: compared_counts(view, arm.name).planned for arm in study.arms}  # without what was spared
     sentences = [
         _data(view, cite),
-        _model(study, cite),
+        training_words(study, cite),
         f"{plural(len(study.arms), 'arm')}: "
         + "; ".join(_arm(study, arm, trials[arm.name], cite) for arm in study.arms)
         + ".",

@@ -92,7 +92,7 @@ class Describing:
         asked = known.model_copy(update={"attempt": known.attempt + 1})
         job = _job(code_hash, asked.attempt)
         environment = {"PARETOSCOPE_URL": self._settings.own_url, **self._handover.environment(subject(code_hash), job)}
-        environment |= self._settings.memory_of_code
+        environment |= self._settings.limits_of_code
         self._code.note(code_hash, asked)
         try:
             jobs.submit(job, f"python -m workers.describe_code {code_hash}", environment)

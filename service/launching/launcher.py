@@ -332,7 +332,7 @@ class Launcher:
             "PARETOSCOPE_SAVE_SECONDS": str(self._settings.save_seconds),
             **({LOG_FORMAT: self._settings.log_format} if self._settings.log_format != "auto" else {}),
             "PARETOSCOPE_FINAL_STATES": self._settings.final_states,
-            **self._settings.memory_of_code,
+            **self._settings.limits_of_code,
             **({OPENED_BY: self._settings.open_folders} if self._settings.open_folders else {}),
             **self._handover.environment(study_id, job),
         }

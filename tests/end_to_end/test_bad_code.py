@@ -38,7 +38,7 @@ class Bad(Problem):
         while self.how == "endless":
             pass
         if self.how == "greedy":
-            torch.empty(10**11)
+            kept = [torch.empty(10**9 // 4) for _ in range(10)]
         if self.how == "leaves":
             raise SystemExit(3)
         if self.how == "nan":
@@ -70,14 +70,19 @@ def study_of(file: Path, *ways: str, **changed: Any) -> dict[str, Any]:
     return {"name": "bad", "code": str(file), "training": {"epochs": 2, "batch_size": 32}, "arms": arms, **changed}
 
 
-def test_each_fault_fails_its_own_trials_with_the_line(client: Client, file: Path) -> None:
+def test_each_fault_fails_its_own_trials_with_the_line(client: Client, file: Path, spec: dict[str, Any]) -> None:
+    beside = client.submit(spec)
     study = client.submit(study_of(file, "greedy", "leaves", "nan", "well")).wait(timeout=240)
     said = {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
     assert said["well"][0] == "finished"
     assert {state for arm, (state, _) in said.items() if arm != "well"} == {"failed"}
-    assert f"bad.py:{LINES['torch.empty(10**11)']}: out of memory: this process may use" in said["greedy"][1]
+    greedy = f"bad.py:{LINES['kept = [torch.empty(10**9 // 4) for _ in range(10)]']}: out of memory"
+    assert f"{greedy}: this process may use 6 GB" in said["greedy"][1]
     assert f"bad.py:{LINES['raise SystemExit(3)']}: it ended the process: sys.exit(3)" in said["leaves"][1]
-    assert "loss_a became non-finite in epoch 1" in said["nan"][1]
+    losses = LINES["def losses(self, model, batch):"]
+    assert f"bad.py:{losses}: loss_a became non-finite in epoch 1, step 1" in said["nan"][1]
+    counts = beside.wait(timeout=240).read()["counts"]
+    assert counts["finished"] == counts["planned"], "a study beside it is not harmed"
 
 
 def test_an_endless_loop_is_ended_by_the_time_limit_with_its_line(client: Client, file: Path) -> None:

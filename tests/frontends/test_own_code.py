@@ -118,6 +118,25 @@ def test_a_folder_is_sent_without_what_tools_leave_in_it(tmp_path: Path) -> None
     assert sent.entry == "main.py"
 
 
+@pytest.mark.parametrize("target", ["secret.txt", "folder"])
+def test_a_link_out_of_the_folder_is_refused_by_its_name(tmp_path: Path, target: str) -> None:
+    folder, outside = tmp_path / "task", tmp_path / target
+    (folder / "parts").mkdir(parents=True)
+    (folder / "main.py").touch()
+    outside.mkdir() if target == "folder" else outside.write_text("secret")
+    (folder / "parts" / "link").symlink_to(outside)
+    with pytest.raises(ClientError, match=r"code: the link parts/link in .*task leads out of the folder") as error:
+        own_code.packed(folder)
+    assert error.value.status == 422
+
+
+def test_a_link_within_the_folder_is_sent_as_what_it_stands_for(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("x = 1")
+    (tmp_path / "other.py").symlink_to(tmp_path / "main.py")
+    with zipfile.ZipFile(io.BytesIO(own_code.packed(tmp_path).content)) as archive:
+        assert archive.read("other.py") == b"x = 1"
+
+
 @pytest.mark.parametrize(
     ("names", "entry"), [(["a.py"], "a.py"), (["task.py", "main.py"], "task.py"), (["a.py", "b.py"], None), ([], None)]
 )

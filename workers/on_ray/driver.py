@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import floor, inf
 from pathlib import Path
+from typing import Any
 
 import ray
 from ray import tune
@@ -80,6 +81,17 @@ class _Until(NotSaved, Stopper):
         return self.out_of_time or self._reporter.ended.is_set()
 
 
+def at_once(resources: Resources, nodes: Iterable[Mapping[str, Any]]) -> int:
+    """How many cohorts of a study may run together on one machine, at most."""
+    fits = [1]
+    for node in nodes:
+        try:
+            fits.append(slots_of(resources, node["Resources"]) if node["Alive"] else 1)
+        except NotEnough:
+            continue
+    return max(fits)
+
+
 def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome:
     """Train the trials. Needs a connected Ray and a folder for Tune's files."""
     study, trials, past = work.study, work.trials, work.past
@@ -105,6 +117,8 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     by_id, mapped = {trial.id: trial for trial in expand(study)}, tuple(study.mapped_seeds)
     own = (study.code, work.deadline)
     shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token, *own)
+    if study.code is not None:
+        shared = shared._replace(processes=at_once(resources, ray.nodes()))
     if study.stopping:
         shared = shared._replace(at_rungs=study.evaluation_at_rungs)
     trainable = tune.with_resources(
@@ -114,7 +128,7 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     until = _Until(None if work.deadline is None else work.deadline + grace, reporter, budget)
     recorder = Recorder((trial.id for trial in trials), reporter, ended, _places(work))
     searcher = CohortSearcher(supply, slots, keys, lambda: recorder.paused or reporter.paused.is_set())
-    recorder.said_all, recorder.rested = searcher.has_said_all, supply.rested
+    recorder.said_all, recorder.cut, recorder.rested = searcher.has_said_all, searcher.cut, supply.rested
     recorder.stop(supply.decide())  # what a driver before this one had no time for
     Tuner(
         trainable,

@@ -64,6 +64,7 @@ class Recorder(NotSaved, Callback):
         self._reporter = reporter
         self._ended = ended  # told of each trial once: its last metrics, or none when it failed
         self.said_all: Callable[[str], None] = lambda trial_id: None  # told of Tune trials with their last report
+        self.cut: Callable[[str, int], None] = lambda trial_id, most: None  # told of those that were too large
         self.rested: Callable[[int, Mapping[str, Metrics]], Sequence[Stopped]] = lambda epoch, metrics: ()
         self._metrics: dict[str, Metrics] = {}
         self._furthest: dict[str, int] = {}  # the last epoch of each Tune trial
@@ -86,6 +87,8 @@ class Recorder(NotSaved, Callback):
                 self._say_where(trial, report.epoch, _host(result))
             else:
                 self._forget_deaths(trial, report.epoch)
+            if report.most:
+                self.cut(trial.trial_id, report.most)
             self.paused = self.paused or report.leaves
             self.record(living_of(trial.config), report)
             if report.final or report.rests:

@@ -9,6 +9,7 @@ from typing import Any
 from ray.tune.search import Searcher
 
 from workers.on_ray.trainable import GONE, MEMBERS, SOURCE, UNTIL
+from workers.planning.cohorts import Cohort
 from workers.planning.supply import Supply
 
 
@@ -28,6 +29,7 @@ class CohortSearcher(Searcher):
         self._supply, self._slots, self._keys = supply, slots, keys
         self._live: set[str] = set()
         self._members: dict[str, list[str]] = {}
+        self._cohorts: dict[str, Cohort] = {}
 
     def suggest(self, trial_id: str) -> Any:
         """A Tune trial's config, none while there is nothing to do, or FINISHED."""
@@ -36,6 +38,7 @@ class CohortSearcher(Searcher):
         if len(self._live) >= self._slots or (cohort := self._supply.next()) is None:
             return None
         self._live.add(trial_id)
+        self._cohorts[trial_id] = cohort
         gone = self._supply.gone_from(cohort)
         self._members[trial_id] = [trial.id for trial in cohort if trial.id not in gone]
         values = {
@@ -57,9 +60,16 @@ class CohortSearcher(Searcher):
         if len(self._live) < self._slots:
             self._live.discard(trial_id)
 
+    def cut(self, trial_id: str, most: int) -> None:
+        """Its cohort was too large, and says no more: its members come again in smaller ones."""
+        self._members.pop(trial_id, None)
+        if (cohort := self._cohorts.pop(trial_id, None)) is not None:
+            self._supply.cut(cohort, most)
+
     def on_trial_complete(self, trial_id: str, result: Mapping[str, object] | None = None, error: bool = False) -> None:
         """A search never waits for a cohort that is gone, whatever it left unsaid."""
         self._live.discard(trial_id)
+        self._cohorts.pop(trial_id, None)
         for member in self._members.pop(trial_id, []):
             self._supply.tell(member, None)
 

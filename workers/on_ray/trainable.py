@@ -17,7 +17,7 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import Setting
-from workers.planning.cohorts import runs_alone
+from workers.planning.cohorts import TooLarge, runs_alone
 from workers.planning.plan import Plan
 from workers.sending.logbook import Logbook
 from workers.sending.saving import SAVE_SECONDS, Saving
@@ -37,6 +37,7 @@ UNTIL = "until"  # the key of the epoch at which the cohort rests, where it does
 SOURCE = "source"  # the key of the cohort from whose state it goes on, as one text: some of its members have left
 NAMED = 8  # members in the log's first line
 PAUSED = "the study is paused, or Ray ends"
+NOTICE_SECONDS = 5.0  # in which a script that is to stop may do so by itself, as `up` waits 10 for it
 REPORT = "report"  # the key of our part in a Tune result
 
 
@@ -72,8 +73,8 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
         try:
             with _service(plan) as client:
                 _train(config, plan, logbook, client)
-        except Exception as error:
-            log.exception("the cohort failed")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - what user code raises ends its trials, not others
+            _tell("the cohort failed", error)
             words = traceback.format_exception_only(error)[-1].strip()
             last = error.message if isinstance(error, ParetoscopeError) else words
             failures = dict.fromkeys(members, last)
@@ -94,7 +95,7 @@ def _train(config: Mapping[str, str], plan: Plan, logbook: Logbook, client: Stud
             _send(report)
             if report.final or report.rests:
                 return
-        with _watch(plan, saving) as watch:
+        with _watch(plan, saving, members) as watch:
             try:
                 for report in _reports(members, plan, client, saved.progress if saved else None, saving, watch, until):
                     if watch:
@@ -102,32 +103,48 @@ def _train(config: Mapping[str, str], plan: Plan, logbook: Logbook, client: Stud
                     if saving:
                         saving.said(report)
                     _send(report.model_copy(update={"log": logbook.new_lines(last=report.final)}))
-            except Exception:
+            except TooLarge as error:
+                log.info("%s", error)
+                _send(_words(0, log=logbook.new_lines(last=True)).model_copy(update={"most": error.most}))
+                return
+            except Exception as error:
                 if watch is None or watch.ended != PAUSED:
                     raise
-                log.exception("the study is paused, or Ray ends: what had not reported for long begins anew later")
+                _tell(f"{PAUSED}: what had not reported for long begins anew later", error)
                 _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
                 return
         if saving and saving.left:
-            log.info("the study is paused, or Ray ends: the state is saved")
+            log.info("%s: what is saved goes on later", PAUSED)
             _send(_words(0, leaves=True, log=logbook.new_lines(last=True)))
     finally:
         if saving:
             saving.close()
 
 
-def _watch(plan: Plan, saving: Saving | None) -> AbstractContextManager[Watch | None]:
-    """Over user code, which may hang: it is ended at the study's time limit, and made to leave when it should have."""
+def _watch(plan: Plan, saving: Saving | None, members: list[PlannedTrial]) -> AbstractContextManager[Watch | None]:
+    """Over user code, which may hang: it is ended at the study's time limit, and made to leave when it should have; a
+    problem also where a batch does not end. A script may say nothing for days."""
     if plan.code is None:
         return nullcontext()
-    from workers.own_code.watching import Watch
+    from workers.own_code.watching import LEAST_SECONDS, SETTING, SILENT_SECONDS, Watch
 
     def unwanted() -> str | None:
         if plan.deadline is not None and time.time() >= plan.deadline:
             return "the study's limits.seconds is over"
-        return PAUSED if saving and saving.is_to_leave else None
+        return PAUSED if saving and saving.asked_for > NOTICE_SECONDS else None
 
-    return Watch(unwanted)
+    most = float(os.environ.get(SETTING) or SILENT_SECONDS)
+    return Watch(unwanted, least=LEAST_SECONDS, most=None if runs_alone(members[0]) else most)
+
+
+def _tell(words: str, error: BaseException) -> None:
+    """In the log: of a fault in the user's code the way through their files, of any other all of it."""
+    from workers.own_code.errors import CodeError
+
+    if isinstance(error, CodeError):
+        log.error("%s: %s", words, error.told)
+    else:
+        log.error("%s", words, exc_info=error)
 
 
 def _left(config: Mapping[str, str], members: list[PlannedTrial], plan: Plan, saving: Saving) -> Saved | None:
@@ -176,11 +193,11 @@ def _reports(
     more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     names = ", ".join(trial.id for trial in members[:NAMED])
     log.info("cohort of %d on %s; members: %s%s", len(members), where, names, more)
-    code = _own_code(plan, client)
+    code = _own_code(plan, client, watch, may_be_cut=begun is None)
     if code is not None and runs_alone(members[0]):
         from workers.own_code.script import run_script
 
-        return run_script(code, members[0], begun, saving, started=watch.follow if watch else None)
+        return run_script(code, members[0], begun, saving, watch=watch)
     return train(
         members,
         plan.data,
@@ -195,7 +212,7 @@ def _reports(
     )
 
 
-def _own_code(plan: Plan, client: StudyClient | None) -> LoadedCode | None:
+def _own_code(plan: Plan, client: StudyClient | None, watch: Watch | None, may_be_cut: bool) -> LoadedCode | None:
     """The study's own, fetched and imported; none where its problems are ours."""
     if plan.code is None or client is None:
         return None
@@ -203,8 +220,8 @@ def _own_code(plan: Plan, client: StudyClient | None) -> LoadedCode | None:
     from workers.own_code.room import limit_memory
     from workers.own_code.unpacking import unpacked
 
-    limit_memory()
-    return LoadedCode(unpacked(client.code()), plan.code.entry)
+    limit_memory(plan.processes)
+    return LoadedCode(unpacked(client.code()), plan.code.entry, watch.alive if watch else None, may_be_cut)
 
 
 @contextmanager

@@ -85,19 +85,25 @@ def _tried(way: Way, members: Members, losses: Function, batch: Batch, before: d
 
 
 def _apart(together: Tried, alone: Tried) -> str | None:
-    """The first number that differs by more than rounding, in words."""
-    for a, b in zip(together.losses, alone.losses, strict=True):
-        if bool(((a - b).abs() > CLOSE * (b.abs() + 0.1)).any()):
-            return f"losses differ from those of members alone by up to {number(float((a - b).abs().max()))}"
-    lengths = torch.stack([_length(term) for term in alone.gradients])  # [n, K]
+    """The first number that differs by more than rounding, in words. A member that has none in either way is broken
+    in both."""
+    losses, lengths = torch.stack(alone.losses), torch.stack([_length(term) for term in alone.gradients])  # [n, K]
+    own_losses, own_lengths = torch.stack(together.losses), torch.stack([_length(term) for term in together.gradients])
+    for what, own, other in (("losses", own_losses, losses), ("gradients", own_lengths, lengths)):
+        if not torch.equal(own.isfinite(), other.isfinite()):
+            return f"{what} are finite in one way and not in the other"
+    whole = (losses.isfinite() & lengths.isfinite()).all(0)  # [K]
+    far = (own_losses - losses).abs()
+    if bool((far > CLOSE * (losses.abs() + 0.1))[:, whole].any()):
+        return f"losses differ from those of members alone by up to {number(float(far[:, whole].max()))}"
     # A term whose gradient is nearly 0 beside the others' has the rounding of what cancels in it.
     scale = torch.maximum(lengths, 1e-3 * lengths.amax(0)).clamp_min(1e-7)
-    for i, (own, other) in enumerate(zip(together.gradients, alone.gradients, strict=True)):
-        apart = _length([a - b for a, b in zip(own, other, strict=True)]) / scale[i]
+    for i, (own_term, term) in enumerate(zip(together.gradients, alone.gradients, strict=True)):
+        apart = (_length([a - b for a, b in zip(own_term, term, strict=True)]) / scale[i])[whole]
         if bool((apart > CLOSE).any()):
             return f"gradients differ from those of members alone by up to {number(float(apart.max()))} of their length"
     for name, tensor in together.buffers.items():
-        if not torch.allclose(tensor.double(), alone.buffers[name].double(), rtol=CLOSE, atol=CLOSE / 10):
+        if not torch.allclose(tensor.double(), alone.buffers[name].double(), CLOSE, CLOSE / 10, equal_nan=True):
             return f"the buffer {name} differs from that of members alone"
     return None
 

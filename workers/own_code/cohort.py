@@ -28,14 +28,15 @@ from workers.own_code import choosing
 from workers.own_code.coded import coded_of
 from workers.own_code.data import Part as OwnPart
 from workers.own_code.data import PartName, split_of
-from workers.own_code.errors import at, users_own
+from workers.own_code.errors import at, place_of, users_own
 from workers.own_code.functions import Function, losses_of, metrics_of
+from workers.own_code.jacobian import HELD, check_room, way_words
 from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
 from workers.own_code.optimizing import OwnOptimizers
 from workers.own_code.passes import Passes
 from workers.own_code.sharing import check_slots, reach_of
-from workers.own_code.step import fits, step
+from workers.own_code.step import step
 from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
 from workers.training import annealing
@@ -52,6 +53,7 @@ class Named(NamedTuple):
 
     terms: tuple[str, ...]
     raw: Callable[[Tensor], Tensor]
+    place: str  # of its method losses, where that is known
 
 
 class OwnCohort:
@@ -66,27 +68,32 @@ class OwnCohort:
         validation_fraction: float = 0.2,
         per_seed: bool = True,
         watched: bool = False,
+        alive: Callable[[], None] | None = None,
+        may_be_cut: bool = False,
+        held: int = HELD,
     ) -> None:
         first = trials[0]
         spec = _spec_of(trials)
         terms = spec.terms
-        self._own, self._folder, self._watched = problem, folder, watched
+        self._own, self._folder, self._watched, self._held = problem, folder, watched, held
         self._training = first.training
-        self.problem = Named(terms, lambda losses: losses)
+        file, line = place_of(problem.losses, folder)
+        self.problem = Named(terms, lambda losses: losses, f"{file}:{line}: " if file else "")
         self.seeds = seeds = Seeds([trial.seed for trial in trials], device)
         self._losses = losses_of(problem, terms, folder)
         self._metrics = [metric.name for metric in spec.described.metrics]
         self._measure = metrics_of(problem, self._metrics, folder)
         with users_own(folder, problem.data):
             self.split = split_of(problem, seeds, validation_fraction, per_seed)
+        if alive:
+            alive()
         with users_own(folder, problem.model):
             self._passes = Passes(
                 self.split, seeds, first.training.batch_size, partial(users_own, folder, problem.data)
             )
-            self.model = Members(problem, seeds, self._passes.first_rows)
-        choice = self._chosen()
-        self.stacking, self.ratio, self._alone, self._stacked = choice.words, choice.ratio, choice.alone, choice.stacked
-        self._go(choice.stacks)
+            self.model = Members(problem, seeds, self._passes.first_rows, alive)
+        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()):
+            self._find_shared()
         steps = math.ceil(len(self.split.train) / self._training.batch_size)
         setting = weightings.Setting(
             terms, first.model.latent, device, tuple(t.seed for t in trials), steps, epochs=first.training.epochs
@@ -94,7 +101,11 @@ class OwnCohort:
         self.weighting = weightings.build([t.weighting for t in trials], setting)
         if self.weighting.middle() is not None:
             raise ValueError(f"weighting {first.weighting.name} tells the model its place, which a user's model is not")
-        self._gram_is_whole = fits(self.model, len(terms))
+        if may_be_cut:
+            check_room(self.model, len(terms), self.weighting, held)
+        choice = self._chosen()
+        self.stacking, self.ratio, self._alone, self._stacked = choice.words, choice.ratio, choice.alone, choice.stacked
+        self._go(choice.stacks)
         self._trainings = [t.training for t in trials]
         self.optimizer = self._optimizer()
         self.angles = Angles(terms)
@@ -109,9 +120,8 @@ class OwnCohort:
             f"{len(split.train)} training, {held} validation and {len(split.test)} test examples, batches of "
             f"{self._training.batch_size}; {shared} shared and {own} other parameters each; {self.stacking}"
         )
-        if (self.weighting.needs_gram or self._watched) and not self._gram_is_whole:
-            text += "; Gram matrices are summed over groups of parameters, as all gradients would not fit"
-        return text
+        way = way_words(self.model, len(self.problem.terms), self.weighting, self._watched, self._held)
+        return f"{text}; {way}" if way else text
 
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
@@ -193,15 +203,18 @@ class OwnCohort:
 
     def _step(self, batch: Batch) -> Step:
         """A batch that cannot be stacked, though the first one could, is computed one by one, and so are all later."""
-        if self.stacks:
-            try:
-                return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
-            except RuntimeError as error:
-                self._go(stacked=False)
-                self.stacking = f"not stacked any more: {str(error).partition(chr(10))[0][:300]}"
-                log.info("%s", self.stacking)
         with users_own(self._folder, self._own.losses):
-            return step(self._way, self.model, self._losses, self.weighting, batch, self._watched)
+            if self.stacks:
+                try:
+                    return self._step_of(batch)
+                except RuntimeError as error:
+                    self._go(stacked=False)
+                    self.stacking = f"not stacked any more: {str(error).partition(chr(10))[0][:300]}"
+                    log.info("%s", self.stacking)
+            return self._step_of(batch)
+
+    def _step_of(self, batch: Batch) -> Step:
+        return step(self._way, self.model, self._losses, self.weighting, batch, self._watched, self._held)
 
     def _means(self, function: Function, name: PartName, part: OwnPart) -> Tensor:
         """The means of what a function gives over a split: [K, …]."""
@@ -212,6 +225,7 @@ class OwnCohort:
     def _find_shared(self) -> None:
         """On the first batch, with the first member; and whether its losses are random."""
         batch = next(self._passes.epoch(1))
+        self.model.alive()
         model = self.model.model
         before = {name: tensor.clone() for name, tensor in model.named_buffers()}
         model.train(True)
@@ -230,7 +244,6 @@ class OwnCohort:
     def _chosen(self) -> choosing.Choice:
         self.model.train(True)
         with users_own(self._folder, self._own.losses), torch.random.fork_rng(devices=()):
-            self._find_shared()
             return choosing.choose(self.model, self._losses, next(self._passes.epoch(1)))
 
     def _set_pace(self, epoch: int) -> None:

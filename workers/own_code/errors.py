@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from service.contract.wire.errors import Code, ParetoscopeError
 from workers.own_code.room import out_of_memory
@@ -19,10 +19,15 @@ class CodeError(ParetoscopeError):
     code: Code = "invalid_input"
     status = 422
 
-    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
+    def __init__(self, message: str, file: str = "", line: int = 0, frames: Sequence[str] = ()) -> None:
         place = f"{file}:{line}: " if line else f"{file}: " if file else ""
         super().__init__(f"{place}{message}")
-        self.words, self.file, self.line = message, file, line
+        self.words, self.file, self.line, self.frames = message, file, line, tuple(frames)
+
+    @property
+    def told(self) -> str:
+        """For a log: the message, and below it the way there through the user's files, without ours."""
+        return "\n".join((self.message, *self.frames))
 
 
 @contextmanager
@@ -51,11 +56,30 @@ def explained(error: BaseException, folder: Path, doing: str = "") -> CodeError:
         words = memory
     else:
         words = "".join(traceback.format_exception_only(error)[-1:]).strip()
-    file, line = "", 0
-    for frame in traceback.extract_tb(error.__traceback__):
-        if own := _within(frame.filename, folder):
-            file, line = own, frame.lineno or 0
-    return CodeError(f"{words} (in {doing})" if doing else words, file, line)
+    frames = frames_of(error, folder)
+    file, line = (frames[-1].file, frames[-1].line) if frames else ("", 0)
+    return CodeError(f"{words} (in {doing})" if doing else words, file, line, list(map(str, frames)))
+
+
+class Frame(NamedTuple):
+    """A place in the user's files on the way to a fault."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"  {self.file}:{self.line} in {self.function}: {self.text}"
+
+
+def frames_of(error: BaseException, folder: Path) -> list[Frame]:
+    """Those of a traceback that are in the user's folder, the deepest last."""
+    return [
+        Frame(own, frame.lineno or 0, frame.name, frame.line or "")
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (own := _within(frame.filename, folder))
+    ]
 
 
 def at(thing: Callable[..., Any] | type, folder: Path, message: str) -> CodeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 class LoadedCode:
     """What `train` and `run_script` take: a folder, its imported entry, and what the entry has by name."""
 
-    def __init__(self, folder: Path, entry: str) -> None:
-        self.folder, self.entry = folder.resolve(), entry
+    def __init__(
+        self, folder: Path, entry: str, alive: Callable[[], None] | None = None, may_be_cut: bool = False
+    ) -> None:
+        """`alive` is called when a batch of one of its cohorts begins. A cohort that `may_be_cut` is TooLarge where the
+        gradients that its weighting needs at once do not fit."""
+        self.folder, self.entry, self._alive, self._may_be_cut = folder.resolve(), entry, alive, may_be_cut
         self.module: ModuleType = load(folder, entry)
 
     def problem(self, spec: OwnProblem) -> Problem:
@@ -58,6 +62,8 @@ class LoadedCode:
             data.validation_fraction,
             data.draw == "per-seed",
             watched,
+            self._alive,
+            self._may_be_cut,
         )
 
     def _named(self, name: str) -> object:

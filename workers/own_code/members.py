@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,12 +22,15 @@ from workers.state import State, copy_into
 class Members:
     """K members of one architecture. `shared` and `own` are set once it is known which terms reach what."""
 
-    def __init__(self, problem: Problem, seeds: Seeds, first_batch: Any) -> None:
+    def __init__(
+        self, problem: Problem, seeds: Seeds, first_batch: Any, alive: Callable[[], None] | None = None
+    ) -> None:
         """A member's first weights are those of `torch.manual_seed(seed); problem.model()`, whatever its cohort.
 
         `first_batch` gives the batch by which lazy modules learn their shapes, by the number of a distinct seed.
+        `alive` is called before the user's functions are.
         """
-        self.count = seeds.members
+        self.count, self.alive = seeds.members, alive or _nothing
         self.model: nn.Module
         each: list[dict[str, Tensor]] = []
         for s, seed in enumerate(seeds.distinct):
@@ -120,6 +123,10 @@ class Members:
         first = next(iter(self.trained.values()))
         flat = torch.cat(rows, dim=1) if rows else first.new_zeros(self.count, 0)
         return Stack(in_rows(flat), shapes)
+
+
+def _nothing() -> None:
+    return None
 
 
 def _built(problem: Problem) -> nn.Module:

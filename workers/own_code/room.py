@@ -10,15 +10,15 @@ from pathlib import Path
 from service.contract.wording.numbers import setting
 
 SETTING = "PARETOSCOPE_CODE_MEMORY_GB"
-SHARE = 0.75  # of the machine's memory, where nothing is set
+SHARE = 0.75  # of the machine's memory, for all such processes together, where nothing is set
 OF_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 GB = 10**9
 ALLOCATOR = "can't allocate memory"  # torch's words
 
 
-def limit_memory() -> None:
-    """Of this process, from now on: its data, not files or memory that it shares."""
-    most = _bytes()
+def limit_memory(processes: int) -> None:
+    """Of this process, one of so many at once, from now on: its data, not files or memory that it shares."""
+    most = _bytes(processes)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
@@ -35,7 +35,7 @@ def out_of_memory(error: BaseException) -> str | None:
     return f"out of memory{room}; {said}"[:500]
 
 
-def _bytes() -> int:
+def _bytes(processes: int) -> int:
     if given := os.environ.get(SETTING):
         return int(float(given) * GB)
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -43,4 +43,4 @@ def _bytes() -> int:
         container = int(OF_CONTAINER.read_text())
     except (OSError, ValueError):  # no such file, or "max"
         container = machine
-    return int(SHARE * min(machine, container))
+    return int(SHARE * min(machine, container) / max(processes, 1))

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from workers.models.components.stack import Stack
 from workers.own_code.functions import Function
+from workers.own_code.jacobian import HELD, fits
 from workers.own_code.members import Members
 from workers.own_code.ways import Batch, Way
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 
 TINY = 1e-6  # a weight by which nothing is divided
-HELD = 2**27  # numbers of the terms' gradients [K, n, P] that are held at once: 512 MB
 
 
 def step(
@@ -64,11 +64,6 @@ def _updates(way: Way, members: Members, w: Tensor) -> tuple[Tensor, Tensor]:
     plain: dict[int, Tensor | None] = dict.fromkeys(range(w.shape[1]))
     own = way.pull(plain, slice(cut, None), retain=True)
     return Stack.flatten(way.pull(weighed, slice(cut))), _flat(own, members.own)
-
-
-def fits(members: Members, terms: int, held: int = HELD) -> bool:
-    """Whether the gradients of all terms over the shared parameters may be held at once."""
-    return terms * members.shared.flat.numel() <= held
 
 
 def _term_gradients(way: Way, members: Members, n: int) -> tuple[Tensor, Tensor]:

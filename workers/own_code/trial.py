@@ -25,7 +25,7 @@ class Saved(NamedTuple):
 
 
 class Stopped(BaseException):
-    """Raised in a function that reports after it was told to stop. Not an Exception, so that it is not caught."""
+    """Raised in a function that reports when nobody takes it any more. Not an Exception, so that it is not caught."""
 
 
 class Trial:
@@ -43,14 +43,16 @@ class Trial:
     ) -> None:
         self.seed, self.config, self.folder, self.saved = seed, config, folder, saved.content
         self.saved_at = saved
-        self.reported = False
+        self.reported = saved.epoch > 0
+        self.knows = False  # whether the function has seen that it is to stop
         self._metrics, self._say, self._clock = metrics, say, clock
         self._epoch, self._before, self._start = saved.epoch, saved.seconds, clock()
-        self._stop, self._next = threading.Event(), threading.Semaphore(0)
+        self._stop, self._closed, self._next = threading.Event(), threading.Event(), threading.Semaphore(0)
 
     def report(self, *, epoch: int | None = None, **metrics: Any) -> None:
         """Tell the metrics that were declared, once or after every epoch; returns when they were taken."""
-        if self._stop.is_set():
+        if self._closed.is_set():
+            self.knows = True
             raise Stopped
         checked = self._checked(metrics)
         if epoch is not None and (isinstance(epoch, bool) or not isinstance(epoch, int) or epoch <= self._epoch):
@@ -71,8 +73,9 @@ class Trial:
 
     @property
     def should_stop(self) -> bool:
-        """Whether nobody waits for more: the study is paused, cancelled or over."""
-        return self._stop.is_set()
+        """Whether nobody waits for more: the study is paused, or Ray ends. One more report is taken, and all saves."""
+        self.knows = self.knows or self._stop.is_set()
+        return self.knows
 
     @property
     def seconds(self) -> float:
@@ -84,8 +87,13 @@ class Trial:
         self._next.release()
 
     def stop(self) -> None:
-        """The function sees it at once, and a report from now on ends it."""
+        """The function sees it when it looks."""
         self._stop.set()
+
+    def close(self) -> None:
+        """And a report from now on ends it."""
+        self._stop.set()
+        self._closed.set()
         self._next.release()
 
     def _checked(self, metrics: dict[str, Any]) -> dict[str, float]:

@@ -27,7 +27,7 @@ def tried(code: LoadedCode, described: Described, members: int = MEMBERS) -> Des
     trials = [_trial(spec, seed) for seed in range(members)]
     cohort = code.cohort(trials, OwnData(draw="shared"), torch.device("cpu"))
     cohort.evaluate(Evaluation(), 1, last=False)
-    return described.model_copy(update={"stacks": cohort.ratio is not None, "stacking": cohort.stacking})
+    return described.model_copy(update={"stacks": cohort.stacks, "stacking": cohort.stacking})
 
 
 def _trial(spec: OwnProblem, seed: int) -> PlannedTrial:

@@ -1,4 +1,5 @@
-"""Ends user code that does not come to an end by itself, once nobody waits for it any more, at the line where it is."""
+"""Ends user code that does not come to an end by itself, at the line where it is: once nobody waits for it any more, or
+where a batch takes longer than any may."""
 
 from __future__ import annotations
 
@@ -8,15 +9,18 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from service.contract.wording.numbers import number
+from service.contract.wording.numbers import number, setting
 
 LOOK_SECONDS = 0.5
 LEAST_SECONDS = 10.0  # without a report, before which nothing is taken to hang
 TIMES_LONGEST = 3  # as long as the longest time between two reports so far
+SETTING = "PARETOSCOPE_CODE_SILENT_SECONDS"
+SILENT_SECONDS = 1800.0  # that a batch of a user's problem may take, where nothing is set
 
 
 class Watch:
-    """While it is on. `unwanted` says why no more reports are waited for; none: they are.
+    """While it is on. `unwanted` says why no more reports are waited for; none: they are. `most` is how many seconds
+    may pass without a sign of life; none: any.
 
     Python raises in a thread between two of its own instructions: a call into C that never returns is not ended.
     """
@@ -26,10 +30,12 @@ class Watch:
         unwanted: Callable[[], str | None],
         clock: Callable[[], float] = time.monotonic,
         least: float = LEAST_SECONDS,
+        most: float | None = None,
     ) -> None:
         self._thread = threading.get_ident()
-        self._unwanted, self._clock, self._least = unwanted, clock, least
-        self._heard, self._longest = clock(), 0.0
+        self._unwanted, self._clock, self._least, self._most = unwanted, clock, least, most
+        self._heard = self._alive = clock()
+        self._longest = 0.0
         self._off = threading.Event()
         self.ended: str | None = None  # why the code was ended, if it was
         self._watching = threading.Thread(target=self._run, name="watching", daemon=True)
@@ -42,6 +48,10 @@ class Watch:
         """A report has come."""
         now = self._clock()
         self._longest, self._heard = max(self._longest, now - self._heard), now
+
+    def alive(self) -> None:
+        """A batch begins."""
+        self._alive = self._clock()
 
     def __enter__(self) -> Watch:
         self._watching.start()
@@ -56,10 +66,14 @@ class Watch:
     def _run(self) -> None:
         """Again and again, as the code may catch what is raised."""
         while not self._off.wait(LOOK_SECONDS):
-            silent = self._clock() - self._heard
+            now = self._clock()
+            silent, still = now - self._heard, now - max(self._heard, self._alive)
             if silent > max(self._least, TIMES_LONGEST * self._longest) and (why := self._unwanted()):
                 self.ended = why
                 raise_in(self._thread, f"{why}, and this had run for {number(silent)} s without a report")
+            elif self._most is not None and still > self._most:
+                self.ended = f"this had run for {number(still)} s, and {SETTING} is {setting(self._most)}"
+                raise_in(self._thread, self.ended)
 
 
 def raise_in(thread: int, words: str) -> None:

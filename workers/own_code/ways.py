@@ -93,6 +93,7 @@ class Stacked(Way):
                 values = function(members.model, batch.of(columns))
                 return (*values, *members.slots.held(list(members.buffers)).values())
 
+        members.alive()
         batch.begin()
         # All in one row: taking nested arguments apart takes as long as some of the operations.
         with _unchecked_distributions():
@@ -143,6 +144,7 @@ class OneByOne(Way):
         buffers = {name: tensor[k] for name, tensor in members.buffers.items()}
         held = dict(zip(members.names, self._leaves[k], strict=True))
         held |= {name: tensor if name in members.frozen else tensor.clone() for name, tensor in buffers.items()}
+        members.alive()
         batch.begin(draw)
         with members.slots.holding(held), batch.answering(draw):
             values = function(members.model, batch.of([at_boundary(column[k]) for column in batch.columns]))

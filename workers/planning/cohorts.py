@@ -18,6 +18,14 @@ LARGEST = 32
 Cohort = list[PlannedTrial]
 
 
+class TooLarge(Exception):
+    """A cohort whose members do not fit together where it was to train; nothing of it has been trained."""
+
+    def __init__(self, message: str, most: int) -> None:
+        super().__init__(message)
+        self.most = most  # members that do
+
+
 def plan(trials: Sequence[PlannedTrial], slots: int, size: int | None = None) -> list[Cohort]:
     """Cohorts of trials that can train together, those with the most work first.
 
@@ -63,6 +71,16 @@ def _shape(trial: PlannedTrial) -> Hashable:
         depends_on_epochs(trial),  # more epochs begin these anew, and let the others go on from their common state
         trial.id if runs_alone(trial) or not trial.model.stacks else None,
     )
+
+
+def smaller(cohort: Cohort, most: int) -> list[Cohort]:
+    """The same members in cohorts of at most so many."""
+    return _cut(cohort, ceil(len(cohort) / most))
+
+
+def are_alike(one: Cohort, other: Cohort) -> bool:
+    """Whether what fits for one fits for the other."""
+    return _shape(one[0]) == _shape(other[0])
 
 
 def runs_alone(trial: PlannedTrial) -> bool:

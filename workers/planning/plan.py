@@ -26,6 +26,7 @@ class Plan(NamedTuple):
     token: SecretStr | None = None  # for the service; its text is in no log and no repr
     code: Code | None = None  # of the study's own; its files are fetched where they are run
     deadline: float | None = None  # of the study, seconds since 1970
+    processes: int = 1  # of cohorts that may run at once on a machine
     at_rungs: Evaluation | None = None  # what is measured where trials are compared; none: as everywhere
 
     def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:

@@ -13,7 +13,7 @@ from service.contract.study.study import Study
 from service.contract.wire.events import Metrics
 from workers.planning.begun import Begun
 from workers.planning.budget import Budget
-from workers.planning.cohorts import Cohort, plan
+from workers.planning.cohorts import Cohort, are_alike, plan, smaller
 from workers.planning.fill import Filler
 from workers.planning.past import Past
 from workers.planning.rungs import Rungs, Stopped
@@ -132,6 +132,14 @@ class Supply:
         for trial in cohort:
             self._resting.pop(trial.id, None)
         return cohort
+
+    def cut(self, cohort: Cohort, most: int) -> None:
+        """Its members come again in cohorts of at most so many, and so do those like it that wait."""
+        for queue in (self._suggested, self._planned):
+            pieces = [smaller(each, most) if are_alike(each, cohort) else [each] for each in queue]
+            queue.clear()
+            queue.extend(piece for each in pieces for piece in each)
+        self._planned.extendleft(reversed(smaller(cohort, most)))
 
     def until(self, cohort: Cohort) -> int | None:
         """The epoch at which it is to rest, if it is."""

@@ -36,6 +36,7 @@ class Problem(Protocol):
     terms: tuple[str, ...]
     by_beta: bool  # whether a β weighs the second term against the first; else a preference weighs all of them
     separable: bool  # whether each term is a mean of what every example has by itself
+    place: str = ""  # of its losses in a user's file
 
     def model(self, spec: ModelSpec, split: Split, told: Told | None = None) -> Model:
         """What is trained, one member per seed; with layers that are modulated by what it is told, if by anything."""

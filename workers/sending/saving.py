@@ -42,7 +42,7 @@ class Saving:
         self.left = False
         self._client, self._members, self._key = client, members, key_of(members)
         self._every, self._clock = every, clock
-        self._last = clock()
+        self._last = self._asked_at = clock()
         self._reports: list[list[EpochReport]] = [[], []]  # before the last save, and since
         self._pending: bytes | None = None
         self._anew = False  # whether what is kept of these members could not be read
@@ -75,23 +75,32 @@ class Saving:
         """Whether the cohort should leave as soon as it can."""
         return self._leave.is_set()
 
+    @property
+    def asked_for(self) -> float:
+        """Seconds since it has to leave; 0 where it has not."""
+        return self._clock() - self._asked_at if self._leave.is_set() else 0.0
+
     def said(self, report: EpochReport) -> None:
         """Told of each report before it is sent."""
         self._reports[1].append(report)
 
     def __call__(self, progress: Progress) -> bool:
-        """Whether the cohort is to leave; then its state is saved, if there is one: a script may have saved nothing."""
+        """Whether the cohort is to leave; then its state is saved."""
         if self._leave.is_set():
-            self.left = True
-            with self._sending:  # what is older must not come after
-                self._pending = None
-                if progress.epoch:
-                    self._send(self._packed(progress))
+            self.leave(progress)
             return True
-        if progress.epoch and self._pending is None and self._clock() - self._last >= self._every:
+        if not progress.is_empty and self._pending is None and self._clock() - self._last >= self._every:
             self._pending = self._packed(progress)
             self._wake.set()
         return False
+
+    def leave(self, progress: Progress) -> None:
+        """The cohort does, even if it has to no longer: its state is saved, if there is one."""
+        self.left = True
+        with self._sending:  # what is older must not come after
+            self._pending = None
+            if not progress.is_empty:
+                self._send(self._packed(progress))
 
     def keep(self, progress: Progress, last: EpochReport) -> None:
         """At the end, for more epochs: before the last report is sent, and with it, should that be lost. There is no
@@ -131,6 +140,7 @@ class Saving:
         except (ParetoscopeError, ValueError):  # no answer, or none of ours
             return
         if leave:
+            self._asked_at = self._asked_at if self._leave.is_set() else self._clock()
             self._leave.set()
         else:
             self._leave.clear()

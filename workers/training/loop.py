@@ -86,7 +86,7 @@ def train(
         seconds += clock() - start
         losses = cohort.problem.raw(losses)
         failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
-        failed = {alive.pop(k).id: why for k, why in failures.items() if why}
+        failed = {alive.pop(k).id: f"{cohort.problem.place}{why}" for k, why in failures.items() if why}
         for name, why in failed.items():
             log.warning("trial %s failed: %s", name, why)
         last = epoch == epochs
@@ -145,6 +145,9 @@ class Terms(Protocol):
     @property
     def raw(self) -> Callable[[Tensor], Tensor]: ...
 
+    @property
+    def place(self) -> str: ...
+
 
 class Naming(Protocol):
     """A trained model, as far as its weights are kept."""
@@ -199,6 +202,7 @@ class Progress(NamedTuple):
     failed: tuple[str, ...]
     state: Callable[[], State]
     epochs: int | None = None  # that they were to have
+    is_empty: bool = False  # whether there is nothing to go on from: a script that has saved nothing
 
 
 class Cohort:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from service.contract.study.branches import WeightingChoice
@@ -22,21 +22,29 @@ def branches_of(study: Study) -> Iterator[tuple[int, str, Arm]]:
 
 
 def in_each_branch(study: Study, rules: Callable[[Study], Iterable[Detail]]) -> list[Detail]:
-    """What rules say that know single weightings only: of the study with each one in turn, in the place it has."""
-    choosing = [i for i, arm in enumerate(study.arms) if isinstance(arm.weighting, WeightingChoice)]
-    if not choosing:
+    """What rules say that know single weightings only: of studies in which every choice is its first, its second, …"""
+    choices = {
+        i: arm.weighting.choice for i, arm in enumerate(study.arms) if isinstance(arm.weighting, WeightingChoice)
+    }
+    if not choices:
         return list(rules(study))
-    branches = list(branches_of(study))
-    first = {i: arm for i, _, arm in reversed(branches)}
     details: dict[tuple[str, str], Detail] = {}
-    for i, path, arm in branches:
-        if i in choosing:
-            arms = [arm if k == i else own for k, own in sorted(first.items())]
-            others = tuple(f"arms[{k}].weighting" for k in choosing if k != i)  # which have their turn
-            for told in rules(study.model_copy(update={"arms": arms})):
-                if not told.path.startswith(others):
-                    own_path = f"arms[{i}].weighting"
-                    moved = told.path.startswith(own_path)
-                    detail = replace(told, path=path + told.path.removeprefix(own_path)) if moved else told
-                    details.setdefault((detail.path, detail.message), detail)
+    for j in range(max(map(len, choices.values()))):
+        taken = {i: min(j, len(branches) - 1) for i, branches in choices.items()}
+        arms = [
+            arm.model_copy(update={"weighting": choices[i][taken[i]]}) if i in taken else arm
+            for i, arm in enumerate(study.arms)
+        ]
+        for told in rules(study.model_copy(update={"arms": arms})):
+            detail = replace(told, path=_placed(told.path, taken))
+            details.setdefault((detail.path, detail.message), detail)
     return list(details.values())
+
+
+def _placed(path: str, taken: Mapping[int, int]) -> str:
+    """`arms[0].weighting.beta` as `arms[0].weighting.choice[1].beta`, where that was taken."""
+    for i, j in taken.items():
+        own = f"arms[{i}].weighting"
+        if path.startswith(own):
+            return f"{own}.choice[{j}]{path.removeprefix(own)}"
+    return path

@@ -88,6 +88,7 @@ def arm_errors(study: Study) -> list[Detail]:
             rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
             details.append(Detail(path=f"arms[{i}].search", message=rule))
         for part in parts:
+            assert isinstance(part, Part), "each weighting of a choice is looked at by itself"
             for field, axis in (part.axes() | part.searched()).items():
                 root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.written else part.place
                 root = place if part.place == "weighting" else root
@@ -151,7 +152,7 @@ class _Chosen(NamedTuple):
     varied: Config  # by which trials are told apart
 
 
-def _chosen(part: Part[Any], point: Values) -> _Chosen:
+def _chosen(part: Part[Any] | Branching, point: Values) -> _Chosen:
     value = part.at(point)
     return _Chosen(value, part.config(value, point), {f"{part.place}.{field}": each for field, each in point.items()})
 

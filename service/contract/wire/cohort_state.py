@@ -32,7 +32,7 @@ class CohortState(BaseModel):
     members: dict[TrialId, dict[Annotated[str, Field(max_length=100)], Setting]] = Field(
         min_length=1, max_length=1024, description="its trials in their order, with what a search suggested for each"
     )
-    epoch: int = Field(ge=1, lt=2**31, description="the last epoch in it")
+    epoch: int = Field(ge=0, lt=2**31, description="the last epoch in it; 0: a script that has not reported yet")
     epochs: int | None = Field(None, ge=1, lt=2**31, description="how many its trials were to have when it was saved")
     seconds: float = Field(ge=0, description="of training until then, all members together")
     failed: list[TrialId] = Field([], description="members that had failed by then")

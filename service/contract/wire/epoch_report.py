@@ -26,4 +26,5 @@ class EpochReport(BaseModel):
         False, description="whether the cohort has saved its state and ends here, until its members are compared"
     )
     leaves: bool = Field(False, description="whether the cohort has saved its state and leaves: the study is paused")
+    most: int = Field(0, ge=0, description="members that fit together; the cohort has more, and ends here. 0: it fits")
     log: list[str] = Field([], description="what the worker logged since the last report")

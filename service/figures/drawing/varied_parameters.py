@@ -10,7 +10,7 @@ from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import CONSTANT, OfCurves
 from service.contract.metrics import WEIGHT
 from service.contract.study.axes import Choice, Grid, Range
-from service.contract.study.parts import Part, parts_of
+from service.contract.study.parts import Branching, Part, parts_of
 from service.contract.study.study import Arm, Study
 from service.contract.wire.events import Where
 from service.contract.wording.keys import WEIGHTS
@@ -43,7 +43,7 @@ def covers_betas(arm: Arm) -> bool:
     return isinstance(arm.weighting, OfCurves) and isinstance(arm.problem, Bottleneck) and arm.weighting.points > 1
 
 
-def _mixed(part: Part[Any]) -> list[str]:
+def _mixed(part: Part[Any] | Branching) -> list[str]:
     """The weights that a grid over the simplex varies."""
     return [WEIGHTS + term for term in part.terms] if getattr(part.value, "simplex", None) else []
 

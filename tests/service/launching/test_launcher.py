@@ -73,6 +73,7 @@ def test_a_job_is_named_after_its_study_and_told_where_the_service_is(tmp_path: 
         "PARETOSCOPE_INSTANCE": bench.parts.instance,
         "PARETOSCOPE_SAVE_SECONDS": "120.0",
         "PARETOSCOPE_FINAL_STATES": "checkpoints",
+        "PARETOSCOPE_CODE_SILENT_SECONDS": "1800.0",
     }
     bench.close()
 
@@ -92,6 +93,7 @@ def test_a_job_gets_a_file_with_a_token_of_its_own_and_its_own_name_every_time(t
         "PARETOSCOPE_DATA": str(tmp_path / "data"),
         "PARETOSCOPE_SAVE_SECONDS": "120.0",
         "PARETOSCOPE_FINAL_STATES": "checkpoints",
+        "PARETOSCOPE_CODE_SILENT_SECONDS": "1800.0",
         "PARETOSCOPE_INSTANCE": bench.parts.instance,
         "PARETOSCOPE_TOKEN_PATH": str(drivers / study),
     }

@@ -16,7 +16,7 @@ import ray
 
 from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
-from service.contract.study.study import Study
+from service.contract.study.study import Resources, Study
 from service.contract.wire.epoch_report import EpochReport
 from workers.on_ray import driver
 from workers.on_ray.cluster import connected
@@ -60,6 +60,7 @@ class Tune:
     def __init__(self, most: int = 99) -> None:
         self.most, self.cohorts = most, 0
         self.leaves: int | None = None
+        self.fit_together = 99
         self.handed_out: list[str] = []
         self.trainable: Any = None
         self.tune_config: Any = None
@@ -75,6 +76,13 @@ class Tune:
             name = f"c{self.cohorts}"
             if (config := searcher.suggest(name)) in (None, CohortSearcher.FINISHED):
                 return
+            if len(members_of(config)) > self.fit_together:
+                large = EpochReport(epoch=0, metrics={}, failures={}, final=False, most=self.fit_together)
+                trial = SimpleNamespace(config=config, trial_id=name, run_metadata=SimpleNamespace(num_failures=0))
+                recorder.on_trial_result(1, [], trial, {REPORT: large.model_dump_json()})
+                searcher.on_trial_complete(name)
+                self.cohorts += 1
+                continue
             self.handed_out += members_of(config)
             leaves = self.cohorts == self.leaves
             report = EpochReport(
@@ -284,3 +292,31 @@ def test_the_loss_of_ray_is_a_lost_connection_and_other_errors_stay_what_they_ar
         raise ray.exceptions.RaySystemError("the node is gone")
     with pytest.raises(ValueError, match="no study"), connected():
         raise ValueError("no study")
+
+
+def test_members_that_do_not_fit_together_are_trained_in_smaller_cohorts(tune: Tune) -> None:
+    tune.fit_together = 2
+    checked = study(GRID, {**TUNED, "search": {**TUNED["search"], "batch": 4}}, resources={"concurrency": 1})
+    reason, finished = run(checked)
+    assert reason is None and sorted(finished) == sorted(trial.id for trial in expand(checked))
+
+
+def node(alive: bool = True, **resources: float) -> dict[str, Any]:
+    return {"Alive": alive, "Resources": resources}
+
+
+@pytest.mark.parametrize(
+    ("resources", "nodes", "processes"),
+    [
+        ({}, [node(CPU=2.0)], 2),
+        ({}, [node(CPU=2.0), node(CPU=8.0), node(False, CPU=64.0)], 8),
+        ({"cpus": 3}, [node(CPU=8.0), node(CPU=2.0)], 2),
+        ({"concurrency": 1}, [node(CPU=8.0)], 1),
+        ({"gpus": 0.5}, [node(CPU=8.0, GPU=1.0)], 2),
+        ({"cpus": 4}, [node(CPU=2.0)], 1),
+    ],
+)
+def test_the_processes_of_a_machine_are_counted_by_what_they_ask_for(
+    resources: dict[str, Any], nodes: list[dict[str, Any]], processes: int
+) -> None:
+    assert driver.at_once(Resources.model_validate(resources), nodes) == processes

@@ -8,6 +8,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,15 +16,21 @@ import torch
 from pydantic import SecretStr
 
 from service.contract.methods.data import Digits
-from service.contract.methods.weightings import Fixed
+from service.contract.methods.models import OwnModel
+from service.contract.methods.own_description import Code, Described, OwnMetric
+from service.contract.methods.own_problems import of_trial
+from service.contract.methods.weightings import Fixed, Uniform
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
-from service.contract.study.study import Evaluation
+from service.contract.study.study import Evaluation, Training
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import InvalidInput
+from tests.workers.own_code.parts import written
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
 from workers.on_ray import trainable
 from workers.on_ray.trainable import MEMBERS, REPORT, report_of, train_cohort
+from workers.own_code.errors import CodeError
+from workers.planning.cohorts import TooLarge
 from workers.planning.plan import Plan
 from workers.sending.files import keep
 
@@ -160,6 +167,88 @@ def test_a_cohort_that_raises_after_many_lines_still_says_why(played: Played, co
     assert last.failures == {"a": why, "b": why}
     assert last.log[0].endswith("once more") and last.log[1].endswith("the cohort failed")
     assert last.log[2] == "Traceback (most recent call last):" and last.log[-2:] == why.split("\n")
+
+
+def test_of_a_fault_in_user_code_the_log_has_their_frames_only(played: Played, cohorts: Any) -> None:
+    def faulty() -> Iterator[EpochReport]:
+        raise CodeError("ValueError: no", "mine.py", 3, ["  mine.py:9 in losses: f(x)", "  mine.py:3 in f: raise"])
+
+    played.does = faulty
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert played.sent[-1].failures == {"a": "mine.py:3: ValueError: no"}
+    said = played.sent[-1].log
+    assert said[-3].endswith("the cohort failed: mine.py:3: ValueError: no")
+    assert said[-2:] == ["  mine.py:9 in losses: f(x)", "  mine.py:3 in f: raise"]
+    assert not any("Traceback" in line or "trainable.py" in line for line in said)
+
+
+def test_code_that_ends_the_process_fails_its_trials_and_no_more(played: Played, cohorts: Any) -> None:
+    def leaving() -> Iterator[EpochReport]:
+        raise SystemExit(3)
+
+    played.does = leaving
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert played.sent[-1].failures == {"a": "SystemExit: 3"} and played.sent[-1].final
+
+
+def test_a_cohort_that_is_too_large_says_how_many_fit(played: Played, cohorts: Any) -> None:
+    def large() -> Iterator[EpochReport]:
+        raise TooLarge("3 members are too many", 2)
+
+    played.does = large
+    run(plan_of(cohorts.trial("a", Fixed(beta=0.1)), cohorts.trial("b", Fixed(beta=0.1))))
+    (said,) = played.sent
+    assert (said.most, said.final, said.failures) == (2, False, {}) and said.log[-1].endswith("3 members are too many")
+
+
+SCRIPT = Described(name="grow", kind="script", metrics=[OwnMetric(name="size", goal="maximize")])
+GROW = """
+import time
+
+from paretoscope import trainable
+
+
+@trainable(metrics={"size": "maximize"})
+def grow(trial):
+    BODY
+    trial.report(size=3)
+"""
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for _ in range(1 if done() else 10**7): time.sleep(0.001)",
+        "trial.saved or (trial.save(b'x'), [time.sleep(0.001) for _ in range(10**7)])",
+    ],
+    ids=["it saves nothing", "it saves"],
+)
+def test_a_paused_script_goes_on_from_what_it_saved_or_begins_anew(
+    real: tuple[Kept, list[EpochReport]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    """It never looks whether it is to stop, and reports once, at its end."""
+    service, sent = real
+    done = tmp_path / "done"
+    text = GROW.replace("BODY", body).replace("done()", f"__import__('os').path.exists({str(done)!r})")
+    code = written(tmp_path, text)
+    monkeypatch.setattr(trainable, "_own_code", lambda *how, **more: code)
+    monkeypatch.setattr(trainable, "NOTICE_SECONDS", 0.2)
+    monkeypatch.setattr("workers.own_code.watching.LEAST_SECONDS", 0.2)
+    monkeypatch.setattr("workers.sending.saving.ASK_SECONDS", 0.05)
+    trial = PlannedTrial("t", "a", 0, {}, of_trial(SCRIPT)(name="grow"), Uniform(), OwnModel(), Training())
+    plan = plan_of(trial)._replace(code=Code(hash="0" * 64, entry="mine.py", problems=[SCRIPT]))
+    service.state = "paused"
+    run(plan)
+    assert [(report.begins, report.leaves) for report in sent] == [(True, False), (False, True)]
+    assert not any(report.failures or report.final for report in sent)
+    assert bool(service.saved) is ("save" in body)
+    service.state = "running"
+    done.touch()
+    sent.clear()
+    run(plan)
+    assert [(report.epoch, report.final) for report in sent] == [(0, False), (1, False), (1, True)]
+    assert sent[1].metrics["t"]["size"] == 3 and not sent[-1].failures
 
 
 def test_an_error_of_ours_is_told_in_its_own_words(played: Played, cohorts: Any) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partialmethod
+from math import nan
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +17,7 @@ from tests.workers.own_code.parts import CPU, trial, two_heads, written
 from workers.own_code import choosing
 from workers.own_code.cohort import OwnCohort
 from workers.own_code.functions import Function
-from workers.own_code.ways import Batch, OneByOne, Stacked
+from workers.own_code.ways import Batch, OneByOne, Stacked, Way
 
 
 @pytest.fixture
@@ -71,6 +74,26 @@ def test_stacked_numbers_that_differ_are_not_used(
     monkeypatch.setattr(Stacked, "run", wrong)
     choice = chosen(cohort)
     assert choice.stacked is None and not choice.stacks and choice.words.startswith(f"not stacked: {words}")
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("what", ["losses", "gradients"])
+def test_what_is_no_number_in_one_way_only_is_not_used(
+    cohort: OwnCohort, monkeypatch: pytest.MonkeyPatch, what: str, both: bool
+) -> None:
+    """In both ways it is no reason: a member may well be broken from the start."""
+    for way in (Stacked, OneByOne) if both else (Stacked,):
+        name = "run" if what == "losses" else "pull"
+        monkeypatch.setattr(way, name, partialmethod(_broken, getattr(way, name)))
+    choice = chosen(cohort)
+    assert (choice.stacked is not None) is both
+    assert both or choice.words == f"not stacked: {what} are finite in one way and not in the other"
+
+
+def _broken(way: Way, whole: Any, *args: Any, **how: Any) -> list[Tensor]:
+    """Without the numbers of the second member."""
+    second = torch.tensor([1.0, nan, 1.0])
+    return [tensor * second.view(-1, *[1] * (tensor.dim() - 1)) for tensor in whole(way, *args, **how)]
 
 
 def test_gradients_that_differ_are_not_used(cohort: OwnCohort, monkeypatch: pytest.MonkeyPatch) -> None:

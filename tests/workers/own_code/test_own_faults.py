@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.own_code.parts import reports, trial, two_heads, written
+from service.contract.methods.data import OwnData
+from tests.workers.own_code.parts import CPU, reports, trial, two_heads, written
 from workers.own_code.errors import CodeError
 
 FILE = two_heads()
@@ -80,3 +81,42 @@ def test_a_fault_is_told_with_the_users_own_line(
     with pytest.raises(CodeError, match=words) as fault:
         reports(code, [trial(f"t{k}", seed=k) for k in range(members)])
     assert (fault.value.file, fault.value.line) == ("mine.py", line)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raise ValueError('of the ninth batch')", "ValueError: of the ninth batch"),
+        ("raise SystemExit(4)", r"it ended the process: sys.exit\(4\)"),
+    ],
+)
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_fault_after_the_first_batch_is_told_with_the_line(
+    tmp_path: Path, fault: str, words: str, stacked: bool
+) -> None:
+    later = 'self.calls = getattr(self, "calls", 0) + 1\n        if self.calls > 40:\n            '
+    text = FILE.replace('return {"class"', f'{later}{fault}\n        return {{"class"')
+    cohort = written(tmp_path, text).cohort([trial(f"t{k}", seed=k) for k in range(2)], OwnData(), CPU)
+    cohort._go(stacked)
+    assert cohort.stacks is stacked
+    with pytest.raises(CodeError, match=words) as told:
+        for epoch in range(1, 99):
+            cohort.train_epoch(epoch)
+    line = text.splitlines().index(f"            {fault}") + 1
+    assert (told.value.file, told.value.line) == ("mine.py", line)
+
+
+def test_the_log_has_the_users_frames_and_none_of_ours(tmp_path: Path) -> None:
+    text = FILE.replace("h = self.trunk(x)", "h = self.trunk(x[:, :2])")
+    with pytest.raises(CodeError) as told:
+        reports(written(tmp_path, text), [trial("t0")])
+    message, *frames = told.value.told.splitlines()
+    assert message == told.value.message and len(frames) == 2
+    assert frames[0].startswith("  mine.py:31 in losses: a, b = model(x)")
+    assert frames[1].startswith("  mine.py:13 in forward: h = self.trunk(x[:, :2])")
+
+
+def test_a_loss_that_is_no_number_is_told_with_term_epoch_step_and_where_losses_are(tmp_path: Path) -> None:
+    text = FILE.replace("F.mse_loss(b, p)", "F.mse_loss(b, p) * (float('nan') if model.training else 1)")
+    *_, last = reports(written(tmp_path, text), [trial("t0", learning_rate=0.001)])
+    assert last.failures["t0"].startswith("mine.py:29: loss_price became non-finite in epoch 1, step 1")

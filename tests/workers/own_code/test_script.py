@@ -16,8 +16,12 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Training
 from service.contract.wire.epoch_report import EpochReport
 from tests.workers.own_code.parts import written
+from workers.own_code import script
 from workers.own_code.script import run_script
+from workers.own_code.watching import Watch
 from workers.training.loop import Progress
+
+pytestmark = pytest.mark.timeout(60)
 
 SPEC = Described(
     name="grow",
@@ -27,12 +31,36 @@ SPEC = Described(
 )
 
 
-def run(folder: Path, body: str, steps: int = 3, **options: Any) -> list[EpochReport]:
-    head = "import sys\nfrom paretoscope import trainable\n\n@trainable(metrics={'size': 'maximize'})\n"
+class Keeper:
+    """Keeps what is saved; it is to leave after so many reports, or when something was kept."""
+
+    def __init__(self, reports: int | None = None, kept: bool = False) -> None:
+        self.is_to_leave = reports == 0
+        self.leaves_after, self._leaves_when_kept = reports, kept
+        self.kept: list[tuple[int, bytes]] = []
+        self.left: list[Progress] = []
+
+    def __call__(self, progress: Progress) -> bool:
+        (content,) = progress.state().values()
+        self.kept.append((progress.epoch, content.numpy().tobytes()))
+        self.is_to_leave = self._leaves_when_kept
+        return self.is_to_leave
+
+    def leave(self, progress: Progress) -> None:
+        self.left.append(progress)
+
+
+def run(folder: Path, body: str, steps: int = 3, keeper: Keeper | None = None, **options: Any) -> list[EpochReport]:
+    head = "import sys, time\nfrom paretoscope import trainable\n\n@trainable(metrics={'size': 'maximize'})\n"
     code = written(folder, f"{head}def grow(trial, steps: int = 3):\n{body}")
     problem = of_trial(SPEC).model_validate({"name": "grow", "steps": steps})
     planned = PlannedTrial("t", "arm", 7, {}, problem, Fixed(), OwnModel(), Training())
-    return list(run_script(code, planned, **options))
+    reports = []
+    for report in run_script(code, planned, keeper=keeper, **options):
+        reports.append(report)
+        if keeper and keeper.leaves_after == len(reports):
+            keeper.is_to_leave = True
+    return reports
 
 
 def sizes(reports: list[EpochReport]) -> list[tuple[Any, Any]]:
@@ -68,36 +96,96 @@ def test_it_knows_its_seed_its_values_and_a_folder_of_its_own(tmp_path: Path) ->
 
 def test_the_next_report_waits_until_the_one_before_was_taken(tmp_path: Path) -> None:
     """So that what is saved belongs to what was told."""
-    seen: list[tuple[int, int]] = []
-
-    def between(progress: Progress) -> bool:
-        seen.append((progress.epoch, len(progress.state())))
-        return False
-
-    run(tmp_path, LOOP, steps=4, between=between)
-    assert seen == [(0, 0), (0, 0), (2, 1), (2, 1)]
+    keeper = Keeper()
+    run(tmp_path, LOOP, steps=4, keeper=keeper)
+    assert keeper.kept == [(2, b"2")] and not keeper.left
 
 
 def test_a_function_that_was_killed_goes_on_from_what_it_saved(tmp_path: Path) -> None:
-    kept: list[Progress] = []
-
-    def leave(progress: Progress) -> bool:
-        kept.append(progress)
-        return len(kept) == 4
-
-    first = run(tmp_path, LOOP, steps=6, between=leave)
+    keeper = Keeper(reports=4)
+    first = run(tmp_path, LOOP, steps=6, keeper=keeper)
     assert sizes(first) == [(1, 10), (2, 20), (3, 30), (4, 40)] and not first[-1].final
-    rest = run(tmp_path, LOOP, steps=6, begun=kept[-1])
-    assert sizes(rest) == [(3, 30), (4, 40), (5, 50), (6, 60)] and rest[-1].final
-    assert rest[0].metrics["t"]["seconds"] >= kept[-1].seconds  # type: ignore[operator]
+    (left,) = keeper.left
+    rest = run(tmp_path, LOOP, steps=6, begun=left)
+    assert sizes(rest) == [(5, 50), (6, 60)] and rest[-1].final, "it saved after its last report, and that counts"
+    assert rest[0].metrics["t"]["seconds"] >= left.seconds  # type: ignore[operator]
 
 
 def test_a_function_that_is_left_ends_with_its_next_report(tmp_path: Path) -> None:
     body = (
         "    try:\n        for i in range(99):\n            trial.report(size=i)\n    except Exception:\n        pass\n"
     )
-    assert sizes(run(tmp_path, body, between=lambda progress: progress.epoch == 0)) == [(1, 0)]
+    assert sizes(run(tmp_path, body, keeper=Keeper(reports=1))) == [(1, 0)]
     assert not [thread for thread in threading.enumerate() if thread.name == "grow"]
+
+
+def test_a_function_that_looks_sees_that_it_is_to_stop_and_has_a_last_word(tmp_path: Path) -> None:
+    body = """
+    while not trial.should_stop:
+        time.sleep(0.001)
+    trial.report(size=5)
+    trial.save(b"half way")
+    """
+    keeper = Keeper(reports=0)
+    reports = run(tmp_path, body, keeper=keeper)
+    assert sizes(reports) == [(1, 5)] and not reports[-1].final
+    (left,) = keeper.left
+    assert left.epoch == 1 and left.state()["saved"].numpy().tobytes() == b"half way"
+
+
+def test_what_is_saved_is_kept_before_anything_was_reported(tmp_path: Path) -> None:
+    body = """
+    if trial.saved is None:
+        trial.save(b"much work")
+        while not trial.should_stop:
+            time.sleep(0.001)
+    else:
+        trial.report(size=len(trial.saved))
+    """
+    keeper = Keeper(kept=True)
+    assert run(tmp_path, body, keeper=keeper) == [] and keeper.kept == [(0, b"much work")]
+    (left,) = keeper.left
+    assert not left.is_empty
+    assert sizes(run(tmp_path, body, begun=left)) == [(1, 9)]
+
+
+def test_a_function_that_never_looks_is_made_to_leave_and_has_not_failed(tmp_path: Path) -> None:
+    body = """
+    try:
+        for _ in range(10**7):
+            time.sleep(0.001)
+    except Exception:
+        pass
+    trial.report(size=1)
+    """
+    keeper = Keeper(reports=0)
+    with Watch(lambda: "the study is paused", least=0.2) as watch:
+        reports = run(tmp_path, body, keeper=keeper, watch=watch)
+    assert sizes(reports) in ([], [(1, 1)]) and not any(report.failures or report.final for report in reports)
+    assert [progress.is_empty for progress in keeper.left] == [True], "it begins anew"
+
+
+def test_a_function_in_a_call_that_does_not_return_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script, "PATIENCE", 0.1)
+    keeper = Keeper(reports=0)
+    with Watch(lambda: "the study is paused", least=0.1) as watch:
+        assert run(tmp_path, "    time.sleep(4)\n", keeper=keeper, watch=watch) == []
+    assert len(keeper.left) == 1
+
+
+def test_a_function_that_ends_before_it_knows_has_ended(tmp_path: Path) -> None:
+    keeper = Keeper(reports=1)
+    reports = run(tmp_path, "    trial.report(size=1)\n", keeper=keeper)
+    assert [report.final for report in reports] == [False, True] and not keeper.left
+
+
+def test_a_function_that_had_only_its_end_left_has_ended_well(tmp_path: Path) -> None:
+    keeper = Keeper(reports=2)
+    run(tmp_path, LOOP + "    trial.report(size=0)\n", steps=2, keeper=keeper)
+    (last,) = run(tmp_path, LOOP, steps=2, begun=keeper.left[0])
+    assert last.final and not last.failures, "what it reported before counts"
 
 
 def test_what_it_is_at_its_end_may_be_kept(tmp_path: Path) -> None:

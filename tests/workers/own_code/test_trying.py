@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.own_code.parts import two_heads, written
+from workers.own_code import choosing
 from workers.own_code.describing import describe
 from workers.own_code.errors import CodeError
 from workers.own_code.trying import tried
@@ -20,8 +21,18 @@ def test_a_description_says_whether_members_stack_and_why_not(tmp_path: Path) ->
         code = written(folder, two_heads(noise=noise))
         (mine,) = describe(folder, "mine.py")
         said.append(tried(code, mine))
-    assert [each.stacks for each in said] == [True, False]
+    assert said[0].stacks is said[0].stacking.startswith("stacked: ") and said[1].stacks is False
     assert "members together" in said[0].stacking and "data-dependent control flow" in said[1].stacking
+
+
+def test_what_loses_on_time_is_said_not_to_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could, but its members do not train together."""
+    choose = choosing.choose
+    monkeypatch.setattr(choosing, "choose", lambda *how: choose(*how)._replace(ratio=0.5, words="not stacked: slower"))
+    code = written(tmp_path, two_heads())
+    (mine,) = describe(tmp_path, "mine.py")
+    said = tried(code, mine)
+    assert (said.stacks, said.stacking) == (False, "not stacked: slower")
 
 
 def test_a_fault_is_known_before_anything_is_trained(tmp_path: Path) -> None:

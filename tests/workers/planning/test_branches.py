@@ -73,7 +73,7 @@ def plain(sampler: str, seed: int) -> list[dict[str, Any]]:
             search.sampler = tpe if sampler == "tpe" else optuna.samplers.RandomSampler(seed=own)
             trial = search.ask()
             name = trial.suggest_categorical("weighting.name", ["fixed", "target-rate", "mib"])
-            config = {"weighting.name": name}
+            config: dict[str, Any] = {"weighting.name": name}
             config["training.learning_rate"] = trial.suggest_float("training.learning_rate", 1e-4, 1e-1, log=True)
             if name == "fixed":
                 config["weighting.beta"] = trial.suggest_float("weighting.fixed.beta", 0.01, 1.0, log=True)

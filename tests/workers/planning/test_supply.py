@@ -91,3 +91,22 @@ def test_no_cohort_comes_any_more_only_when_the_searches_are_exhausted_too() -> 
     assert not supply.is_over, "before the first is asked for"
     assert supply.next() == [A] and not supply.is_over, "while another may be suggested"
     assert supply.next() == [B] and supply.is_over
+
+
+def test_a_cohort_that_was_too_large_comes_again_in_smaller_ones_and_so_do_those_like_it() -> None:
+    supply = Supply([A, B, C, D, E], [], 2, 3)
+    first = supply.next()
+    assert first is not None and len(first) > 1
+    supply.cut(first, 1)
+    assert not supply.is_over
+    assert sorted(len(cohort) for cohort in handed_out(supply)) == [1] * 5
+
+
+def test_others_are_as_large_as_before() -> None:
+    longer = [trial._replace(training=trial.training.model_copy(update={"epochs": 3})) for trial in (D, E)]
+    supply = Supply([A, B, C, *longer], [], 1, 3)
+    handed = [supply.next(), supply.next()]
+    large = next(cohort for cohort in handed if cohort and len(cohort) == 3)
+    supply = Supply([A, B, C, *longer], [], 1, 3)
+    supply.cut(large, 2)
+    assert sorted(len(cohort) for cohort in handed_out(supply)) == [1, 1, 2, 2, 2]

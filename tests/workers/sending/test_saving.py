@@ -31,7 +31,7 @@ class Service:
     """Keeps what is saved, in its order, and says in which state the study is."""
 
     def __init__(self) -> None:
-        self.state, self.refuses = "running", 0
+        self.state, self.refuses, self.refuses_to_tell = "running", 0, 0
         self.away = 0  # so many questions for a state, or saves, are not answered
         self.kept: list[bytes] = []
         self.anew: list[bool] = []  # of what was kept
@@ -47,6 +47,8 @@ class Service:
             self.kept.append(request.body)
             self.anew.append("anew=true" in request.path)
             return Answer(204)
+        if "/cohorts/" in request.path and self.refuses_to_tell:
+            return Answer(self.refuses_to_tell)
         if "/cohorts/" in request.path:
             return Answer(200, self.kept[-1]) if self.kept else Answer(404)
         return Answer(200, json.dumps({"state": self.state, "leave": self.state == "paused"}))
@@ -125,6 +127,36 @@ def test_a_cohort_of_a_paused_study_leaves_with_its_last_epoch_saved() -> None:
     assert (saved.progress.epoch, [said.epoch for said in saved.reports]) == (1, [1])
 
 
+def test_a_script_that_saved_before_its_first_report_leaves_with_that() -> None:
+    service, clock = Service(), Clock()
+    with saved_with(service, clock) as saving:
+        clock.now = 2 * EVERY
+        assert not saving(progress(0)._replace(is_empty=True))
+        assert not saving(progress(0)), "it is time to save"
+        until(lambda: service.kept, "the state to be kept", 10)
+        saving.leave(progress(0)._replace(is_empty=True))
+        assert saving.left and len(service.kept) == 1, "of nothing there is nothing to keep"
+    assert unpacked(service.kept[0]).progress.epoch == 0
+
+
+def test_who_leaves_is_saved_even_if_the_study_goes_on_again() -> None:
+    service = Service()
+    with saved_with(service, Clock()) as saving:
+        saving.leave(progress(4))
+        assert saving.left and unpacked(service.kept[-1]).progress.epoch == 4
+
+
+def test_it_is_known_for_how_long_it_has_to_leave() -> None:
+    service, clock = Service(), Clock()
+    with saved_with(service, clock) as saving:
+        clock.now = 7.0
+        assert saving.asked_for == 0
+        service.state = "paused"
+        until(lambda: saving.is_to_leave, "it has to leave", 10)
+        clock.now = 10.0
+        assert saving.asked_for == 3.0
+
+
 def test_a_study_that_goes_on_before_its_cohort_has_left_keeps_it() -> None:
     service = Service()
     service.state = "paused"
@@ -198,7 +230,7 @@ def test_a_service_that_is_away_when_a_cohort_starts_costs_no_training() -> None
 
 def test_a_question_for_a_state_that_is_refused_is_no_beginning() -> None:
     service = Service()
-    service.stand_in = StandIn(lambda request: Answer(409 if "/cohorts/" in request.path else 200))
+    service.refuses_to_tell = 409
     with saved_with(service, Clock()) as saving, pytest.raises(Conflict):
         saving.saved()
 
