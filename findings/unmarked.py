@@ -13,9 +13,11 @@ from typing import NamedTuple
 from findings.texts import MARKED
 from service.contract.metrics import EPOCH, SECONDS
 
+TESTED = re.compile(r"<!--tested: ([^:>]+)::([A-Z_]+)-->(.*?)<!--/-->", re.DOTALL)
 # Parts of a page that make no claim: code, cited numbers, other comments, headings, addresses of links and pictures.
 APART = re.compile(
-    r"<!--(?:cited|tested:[^>]*)-->.*?<!--/-->|<!--.*?-->|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[A-Za-z][^<>]*>",
+    rf"<!--cited-->.*?<!--/-->|{TESTED.pattern}|<!--.*?-->"
+    r"|^#+ .*?$|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[A-Za-z][^<>]*>",
     re.DOTALL | re.MULTILINE,
 )
 HARMLESS = re.compile(
@@ -52,7 +54,6 @@ IN_WORDS = {
 IN_WORDS |= {"hundred", "thousand"}
 NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and the next
 
-TESTED = re.compile(r"<!--tested:(.*?)-->")
 MEASURED = re.compile(r"<!--measured: make (\S+), (\d{4}-\d\d-\d\d)-->.*?<!--/-->", re.DOTALL)
 # What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
 UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies", "min", "minute", "hour", "kB", "MB"}
@@ -89,9 +90,23 @@ def looking_measured(text: str, first_line: int = 1) -> list[Unmarked]:
     ]
 
 
-def vouching_tests(text: str) -> list[str]:
-    """The tests that hold numbers of a text, as `path` or `path::test`."""
-    return [name.strip() for name in TESTED.findall(text)]
+class Tested(NamedTuple):
+    """A number that a constant of a test is said to hold, as the text says it: `less than 8 %`."""
+
+    path: str
+    constant: str
+    text: str
+
+    @property
+    def number(self) -> float:
+        """The one that is said."""
+        (digits,) = re.findall(r"\d[\d.]*", self.text)
+        return float(digits) / (100 if "%" in self.text else 1)
+
+
+def numbers_of_tests(text: str) -> list[Tested]:
+    """Those of a text; what is marked otherwise is nobody's."""
+    return [Tested(*found) for found in TESTED.findall(text)]
 
 
 def measuring_commands(text: str) -> list[str]:

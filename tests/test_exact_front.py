@@ -20,6 +20,7 @@ from workers.planning.cohorts import plan
 from workers.training import loop
 
 SPOILED = "wrong labels"
+LINEAR = 0.05  # bits of I(Z;Y): how near a linear decoder comes to the exact curve in every seed
 UNTRAINED = 0.03  # of the objectives' ranges: what so short a training may leave below the front
 BETAS = {"from": 0.015, "to": 0.8, "count": 8, "scale": "log"}
 SPEC: dict[str, Any] = {
@@ -68,6 +69,25 @@ def reports() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "draws", lambda *asked: [with_wrong_labels(drawn) for drawn in draws(*asked)])
         return trained | last_reports(study, {SPOILED})
+
+
+def test_a_linear_decoder_lands_near_the_exact_curve() -> None:
+    """Which has a linear encoder and decoder itself, of constant variances."""
+    torch.set_num_threads(1)
+    weighting = {"name": "fixed", "beta": {"grid": [0.03, 0.1, 0.3]}}
+    spec = {
+        **SPEC,
+        "model": {"name": "mlp", "widths": [], "latent": 3, "head": []},
+        "seeds": [0, 1, 2],
+        "arms": [{"name": "linear", "weighting": weighting}],
+    }
+    reports = last_reports(view_of(spec).study, {"linear"})
+    exact = arm(played(spec, lambda trial: reports[trial.id]), "linear").place.exact
+    assert exact is not None
+    gap = exact.matched["i_zy_bits"]
+    print(f"a linear decoder lies {gap.mean:+.4f} bits from the exact curve, {gap.low:+.4f} to {gap.high:+.4f} by seed")
+    assert gap.low is not None and gap.high is not None
+    assert -LINEAR <= gap.low <= gap.high <= LINEAR
 
 
 def played(spec: dict[str, Any], metrics_of: Callable[[PlannedTrial | Slot], Any]) -> Comparison:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -13,8 +16,10 @@ from findings.commit import CHANGED
 from findings.folder import FOLDER, LARGEST, ROOT, asked, differences, load, names
 from findings.replay import view_of
 from findings.texts import markers, pages, rendered
-from findings.unmarked import Unmarked, looking_measured, measuring_commands, unmarked, vouching_tests
+from findings.unmarked import Unmarked, looking_measured, measuring_commands, numbers_of_tests, unmarked
+from service.contract.methods.weightings import Weighting
 from service.contract.study.parsing import check_study
+from service.contract.wire.errors import InvalidInput
 from service.contract.wire.events import StudyState
 
 DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "one-training", "robustness-fashion")
@@ -62,12 +67,25 @@ def test_every_number_that_looks_measured_comes_from_a_study_or_a_test(place: st
     assert looking_measured(*text_of(place)) == []
 
 
-def test_a_test_that_is_said_to_hold_a_number_is_there() -> None:
-    named = [name for page in pages() for name in vouching_tests(page.read_text())]
-    for name in named:
-        path, _, function = name.partition("::")
-        assert f"def {function}" in (ROOT / path).read_text(), name
-    assert named
+def constants_of(path: str) -> dict[str, object]:
+    """The constants of a module, as they are written in it: tests of training are not imported to read a number."""
+    found: dict[str, object] = {}
+    for part in ast.parse((ROOT / path).read_text()).body:
+        if isinstance(part, ast.Assign):
+            with suppress(ValueError):
+                names, value = ast.unparse(part.targets[0]), ast.literal_eval(part.value)
+                found |= (
+                    zip(names.strip("()").split(", "), value, strict=True) if "," in names else {names: value}.items()
+                )
+    return found
+
+
+def test_a_number_that_a_test_is_said_to_hold_is_the_one_that_it_holds() -> None:
+    tested = [each for page in pages() for each in numbers_of_tests(page.read_text())]
+    for each in tested:
+        assert constants_of(each.path).get(each.constant) == pytest.approx(each.number), each
+        assert (ROOT / each.path).read_text().count(each.constant) > 1, f"nothing is held against {each.constant}"
+    assert tested
 
 
 def test_a_command_that_is_said_to_have_measured_is_there_and_vouches_for_no_page_about_studies() -> None:
@@ -150,6 +168,30 @@ def test_every_study_for_a_finding_is_valid_and_was_run() -> None:
 def test_every_kept_study_is_spoken_of() -> None:
     spoken = {marker.study for page in pages() for marker in markers(page.read_text(), page.name)}
     assert spoken == {*names(), speed.NAME}
+
+
+def runs_on_the_concave_front(weighting: str) -> bool:
+    study = asked("concave-front").study.model_dump(by_alias=True, mode="json")
+    arm = {"name": "a", "problem": {"name": "toy", "front": "concave"}, "weighting": {"name": weighting}}
+    try:
+        check_study({**study, "arms": [arm]})
+    except InvalidInput:
+        return False
+    return True
+
+
+def test_every_weighting_that_runs_on_the_concave_front_was_tried_there_or_is_said_not_to_be() -> None:
+    """Where this fails there is a new weighting: give it an arm, or let the page say that it was not tried."""
+    names = {kind.model_fields["name"].default for kind in get_args(get_args(Weighting)[0])}
+    constant = {"uniform", "arml"}  # of two terms these are the constant weights of β = 1
+    tried = {arm.weighting.name for arm in asked("concave-front").study.arms}
+    page = (ROOT / "docs" / "known-fronts.md").read_text()
+    (untried,) = re.findall(r"Not tried there: (.*?)\.", page)
+    listed = re.split(r", | and ", untried.replace("the geometric mean", "geometric-mean").replace(" weights", ""))
+    runs = {name for name in names if runs_on_the_concave_front(name)}
+    spelt = {name.lower().replace("-", "") for name in listed}
+    assert {name.replace("-", "") for name in runs - constant - tried} == spelt and tried <= runs
+    assert f"Constant weights and `{len(tried) - 1}` weightings" in page
 
 
 def test_every_timing_names_its_day_and_what_was_measured_on_what() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from findings.expression import Question
-from findings.quantities.metrics import BySeed, over_seeds, times, title
+from findings.quantities.metrics import BySeed, best_points, over_seeds, times, title
 from findings.quantities.quantity import Quantity
 from findings.wording import Said, mean
 from service.contract.wording.numbers import number, setting
@@ -15,11 +15,15 @@ from service.figures.convergence import epochs_to_reach
 from service.views.trial import TrialView
 
 
+def _check_kept(question: Question, metric: str) -> None:
+    if metric not in question.finding.curves:
+        kept = ", ".join(question.finding.curves) or "none"
+        raise ValueError(f"the reports of {metric} were not kept (curves: {kept}); name it under `curves`")
+
+
 def _of_seeds(question: Question, of_trial: Callable[[TrialView], float | None], *arms: str) -> dict[int, float | None]:
     """Means over the trials of each seed; none where a trial of it has none."""
-    if question.metric not in question.finding.curves:
-        kept = ", ".join(question.finding.curves) or "none"
-        raise ValueError(f"the reports of {question.metric} were not kept (curves: {kept}); name it under `curves`")
+    _check_kept(question, question.metric)
     groups: dict[int, list[float | None]] = {}
     for trial_id in question.alike(*arms):
         trial = question.view.trials[trial_id]
@@ -35,9 +39,24 @@ def _reached(question: Question, arm: str) -> dict[int, float | None]:
     return _of_seeds(question, lambda trial: epochs_to_reach(trial, question.metric, threshold), arm)
 
 
+def _reached_by_choice(question: Question, arm: str) -> dict[int, float | None]:
+    """In each seed of the trial whose metric is best in the end by what the study chooses by, as `best` has it."""
+    (threshold,) = question.given.numbers
+    _check_kept(question, question.metric)
+    trials = {seed: question.view.trials[point.trial] for seed, point in best_points(question, arm).items()}
+    return {seed: epochs_to_reach(trial, question.metric, threshold) for seed, trial in trials.items()}
+
+
 def epochs(question: Question) -> Said:
+    return _mean_epochs(_reached(question, question.arm), question)
+
+
+def chosen_epochs(question: Question) -> Said:
+    return _mean_epochs(_reached_by_choice(question, question.arm), question)
+
+
+def _mean_epochs(by_seed: dict[int, float | None], question: Question) -> Said:
     """Over all seeds or not at all: without those that never reach it, the mean would flatter."""
-    by_seed = _reached(question, question.arm)
     never = sum(value is None for value in by_seed.values())
     if never:
         return Said(f"never in {never} of {len(by_seed)} seeds")
@@ -54,7 +73,15 @@ def number_of(value: float) -> str:
 
 
 def fewer(question: Question) -> Said:
-    one, other = (_reached(question, arm) for arm in question.given.arms)
+    return _times_fewer(question, _reached)
+
+
+def chosen_fewer(question: Question) -> Said:
+    return _times_fewer(question, _reached_by_choice)
+
+
+def _times_fewer(question: Question, reached: Callable[[Question, str], dict[int, float | None]]) -> Said:
+    one, other = (reached(question, arm) for arm in question.given.arms)
     if None in {*one.values(), *other.values()}:
         raise ValueError(f"{question.metric} {setting(question.given.numbers[0])} is not reached in every seed by both")
     return times(_known(other), _known(one), question.seeds)
@@ -101,6 +128,17 @@ QUANTITIES = [
         "times fewer epochs(METRIC; NUMBER; ARM; ARM; [CONDITION…]; [all])",
         "epochs of the second arm over those of the first, geometric mean over seeds and 95 % interval",
         fewer,
+    ),
+    Quantity(
+        "chosen epochs(METRIC; NUMBER; ARM; [CONDITION…])",
+        "the same, in each seed of the configuration that is best in the end by the split that chooses",
+        chosen_epochs,
+        _to,
+    ),
+    Quantity(
+        "times fewer chosen epochs(METRIC; NUMBER; ARM; ARM; [CONDITION…])",
+        "of these, as times fewer epochs",
+        chosen_fewer,
     ),
     Quantity(
         "over epochs(METRIC; [ARM]; [CONDITION…]; [all])",

@@ -15,7 +15,7 @@ from findings.quantities.quantity import Quantity
 from findings.wording import Said, counted, mean, signed
 from service.analysis import Interval, mean_interval
 from service.analysis.candidates import candidates
-from service.analysis.fronts import axis_for, points_of
+from service.analysis.fronts import Point, axis_for, points_of
 from service.analysis.paired import paired
 from service.contract.metrics import Goal, described
 from service.contract.wording.numbers import NONE, number, p_value, percent
@@ -42,18 +42,20 @@ def means(question: Question, *arms: str) -> BySeed:
     return {seed: float(np.mean(own)) for seed, own in values(question, question.alike(*arms)).items()}
 
 
-def bests(question: Question, *arms: str) -> BySeed:
-    """In each seed the value of the trial that is best by what the study chooses by: validation where it has it."""
+def best_points(question: Question, *arms: str) -> dict[int, Point]:
+    """In each seed the trial that is best by what the study chooses by: validation where it has it."""
     axis = axis_for(question.view.study, question.metric)
     chosen = set(question.trials(*arms))
     points = points_of([trial for trial in candidates(question.view) if trial.id in chosen], [axis])
     sign = 1 if axis.goal == "maximize" else -1
     seeds = dict.fromkeys(point.seed for point in points)
     groups = {seed: [point for point in points if point.seed == seed] for seed in seeds}
-    return {
-        seed: max(own, key=lambda point: sign * (point.judged or point.values)[0]).values[0]
-        for seed, own in groups.items()
-    }
+    return {seed: max(own, key=lambda point: sign * (point.judged or point.values)[0]) for seed, own in groups.items()}
+
+
+def bests(question: Question, *arms: str) -> BySeed:
+    """What is claimed of these."""
+    return {seed: point.values[0] for seed, point in best_points(question, *arms).items()}
 
 
 def over_seeds(by_seed: BySeed) -> Interval:

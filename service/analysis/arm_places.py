@@ -16,6 +16,7 @@ from service.analysis.place import (
     Placed,
     by_arm_and_seed,
     chosen,
+    draws_front,
     exact_place_of,
     matrix,
     place_of,
@@ -32,7 +33,7 @@ class ArmPlace(NamedTuple):
     place: Place  # nowhere for the baseline
     exact: ExactPlace | None  # where the exact front is known
     indicators: IndicatorsOverSeeds
-    draws_front: bool  # more than one configuration
+    draws_front: bool  # its front has more than one point in most seeds
     test: Paired  # of the reading of the distance that decides, against 0
     p_adjusted: float | None  # over all arms of the study
     whole: bool  # all trials of it and of the baseline have ended
@@ -43,7 +44,7 @@ class ArmPlace(NamedTuple):
         """`open`: not shown to lie off the front; `beyond`: most of it lies where the front does not reach.
 
         Between the steps and the lines of a coarse grid is much that no front would pass: only what is near the lines
-        is on it. Without a test the mean decides, and the words say so.
+        is on it. What is not tested is not shown.
         """
         distance = self.place.distance
         mean = distance.told.mean
@@ -53,15 +54,14 @@ class ArmPlace(NamedTuple):
             return "above" if mean > 0 else "below"
         if self.below_by is not None:
             return "below"
-        untested = self.p_adjusted is None  # where tested, by all of the interval
-        off = max(distance.off(by_mean=untested), distance.short(by_mean=untested))
+        off = max(abs(mean), distance.off(), distance.short())
         contradicted = any(gap.contradicts for gap in self.gaps.values())
-        return "on" if abs(mean) <= TOLERANCE and off <= TOLERANCE and not contradicted else "open"
+        return "on" if self.whole and off <= TOLERANCE and not contradicted else "open"
 
     @property
     def _is_off_by_distance(self) -> bool:
         far = abs(self.place.distance.told.mean or 0.0) > TOLERANCE
-        return far and (self.p_adjusted is None or self.p_adjusted < LEVEL)
+        return far and self.p_adjusted is not None and self.p_adjusted < LEVEL
 
     @property
     def below_by(self) -> str | None:
@@ -124,12 +124,11 @@ def arm_places(
     baseline: str | None,
     axes: Sequence[Axis],
     varied: Collection[str],
-    drawing: Collection[str],
     whole: Collection[str],
     exact: ExactFront | None,
     references: Collection[str] = (),
 ) -> dict[str, ArmPlace]:
-    """`varied` are settings of the baseline, `drawing` arms with several configurations, `whole` those that ended.
+    """`varied` are settings of the baseline, `whole` the arms that have ended.
 
     `references` are measured by, not measured: they have no place, no test, and no say in the units.
     """
@@ -140,11 +139,10 @@ def arm_places(
 
     def measured(name: str) -> ArmPlace:
         own = fronts.get(name, {})
-        amounting = () if name in drawing else varied
-        place = NOWHERE if name == baseline or name in references else place_of(own, base, axes, units, amounting)
+        place = NOWHERE if name == baseline or name in references else place_of(own, base, axes, units, varied)
         is_whole = name in whole and baseline in whole
         test, gaps = tested(place.distance, place.by_seed, is_whole), _gap_tests(place, units, is_whole)
-        untold = ArmPlace(place, None, over_seeds([]), name in drawing, test, None, is_whole, gaps)
+        untold = ArmPlace(place, None, over_seeds([]), draws_front(own), test, None, is_whole, gaps)
         if units is None:
             return untold
         best = {seed: joint[seed] if exact is None else exact.points for seed in own}

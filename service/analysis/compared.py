@@ -17,7 +17,7 @@ from service.analysis.candidates import (
     settings_along,
     spent_by_arm,
 )
-from service.analysis.comparison import ArmResult, Pair, baseline_of, compare, cost_curves, pairs_of
+from service.analysis.comparison import ArmResult, Drawn, Pair, baseline_of, compare, cost_curves, pairs_of
 from service.analysis.cost import CostCurve
 from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.equal_cost import budget_words, spent_it
@@ -38,7 +38,7 @@ from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
 from service.contract.wording.chosen_split import Chooser, selection_words
-from service.views.selectors import Counts, compared_counts, lost_seeds, training_seconds, varied_by_arm, whole_arms
+from service.views.selectors import Counts, compared_counts, lost_seeds, training_epochs, training_seconds, whole_arms
 from service.views.view import View
 
 DIFFERENT = "These studies were measured on different data: their arms are shown side by side, not compared."
@@ -109,14 +109,15 @@ def _compare(view: View) -> Comparison:
     standing = [result for result in results if result.name not in references] or results
     baseline = baseline_of(standing, planned, by_hand, study.baseline)
     whole = whole_arms(view)
-    # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
-    pairs = pairs_of(standing, baseline, spent, axes, searched, whole) if view.alike else []
-    identical = identical_arms(candidates(view), whole) if view.alike else []
     places = _places(view, axes, baseline if view.alike else None, whole, references)
+    paid = spent_it(study.limits.training_seconds, seconds)
+    drawn = {arm: Drawn(size, places[arm].draws_front, arm in paid) for arm, size in _sizes(view).items()}
+    # Laid over each other but measured on different data, arms can be looked at; to test them would mean nothing.
+    pairs = pairs_of(standing, baseline, spent, axes, searched, whole, drawn) if view.alike else []
+    identical = identical_arms(candidates(view), whole) if view.alike else []
     single = against_single(view)
     judged = _places(view, choosing_axes(view), baseline if view.alike else None, whole, references)
-    of_curves, sizes = arms_of_curves(view), _sizes(view)
-    at_equal_cost = spent_it(study.limits.training_seconds, seconds)
+    of_curves, epochs = arms_of_curves(view), training_epochs(view)
     rivals = [
         Rival(
             pair,
@@ -128,7 +129,8 @@ def _compare(view: View) -> Comparison:
             sum(arm == pair.arm for arm, _ in lost),
             pair.arm in of_curves,
             pair.baseline in of_curves,
-            (1.0, 1.0) if {pair.arm, pair.baseline} <= at_equal_cost else (sizes[pair.arm], sizes[pair.baseline]),
+            (epochs[pair.arm], epochs[pair.baseline]),
+            view.study.resources.cohort != 1,
         )
         for pair in pairs
     ]
@@ -138,7 +140,7 @@ def _compare(view: View) -> Comparison:
     ended = view.state.is_ended()
     checks = {arm.name: verified(view, arm.name, axes) for arm in study.arms}
     checked = [own.words for own in checks.values() if own is not None]
-    said = verdict(standing, rivals, axes, seconds, ended, awaited, drops) if view.alike else DIFFERENT
+    said = verdict(standing, rivals, axes, ended, awaited, drops) if view.alike else DIFFERENT
     broken = {name: own.infeasible for name, own in by_arm.items()}
     unkept = infeasible_words(study.constraints, sum(own.finished for own in by_arm.values()), broken)
     split = chooser(view)
@@ -184,7 +186,7 @@ def _compare(view: View) -> Comparison:
         constraints=study.constraints,
         gradients=gradients_words(view),
         single=single,
-        words={rival.pair.arm: _words(rival, axes, seconds, len(rivals), identical) for rival in rivals},
+        words={rival.pair.arm: _words(rival, axes, len(rivals), identical) for rival in rivals},
     )
 
 
@@ -196,24 +198,21 @@ def _sizes(view: View) -> dict[str, float]:
     return {arm: round(size, 1) for arm, size in sizes.items()}
 
 
-def _words(rival: Rival, axes: list[Axis], seconds: dict[str, float], tests: int, identical: list[list[str]]) -> str:
+def _words(rival: Rival, axes: list[Axis], tests: int, identical: list[list[str]]) -> str:
     """What is shown of one arm against the baseline, in a sentence."""
     both = [rival.pair.arm, rival.pair.baseline]
     if any(set(both) <= set(group) for group in identical):
         return identical_words(both)
-    return rival_words(rival, axes, seconds, tests)
+    return rival_words(rival, axes, tests)
 
 
 def _places(
     view: View, axes: list[Axis], baseline: str | None, whole: list[str], references: list[str]
 ) -> dict[str, ArmPlace]:
     trials, arms = placed(view, axes), [arm.name for arm in view.study.arms]
-    varied_by = varied_by_arm(view)
-    curves = arms_of_curves(view)
-    drawing = {arm for arm in arms if varied_by[arm] or arm in searched_keys(view.study) or arm in curves}
     varied = [] if baseline is None else settings_along(view, baseline)
     exact = _exact_front(view, axes, trials) if view.alike else None
-    return arm_places(trials, arms, baseline, axes, varied, drawing, whole, exact, references)
+    return arm_places(trials, arms, baseline, axes, varied, whole, exact, references)
 
 
 def _exact_front(view: View, axes: list[Axis], trials: list[Placed]) -> ExactFront | None:

@@ -34,6 +34,14 @@ class ArmResult(NamedTuple):
     optimism: dict[str, float]  # how much better the front looks to what chose it, mean over its points
 
 
+class Drawn(NamedTuple):
+    """What an arm's hypervolume is made of: with more points it grows by itself."""
+
+    points: float  # per seed, of which its front is chosen
+    front: bool  # more than one of them is on it
+    paid: bool = False  # it spent the training seconds that every arm had, so that its points are part of the result
+
+
 class Pair(NamedTuple):
     """An arm against the baseline."""
 
@@ -43,6 +51,14 @@ class Pair(NamedTuple):
     p_adjusted: float | None  # over all arms of the study
     reach: Reach  # what the baseline spends until it has the arm's hypervolume
     whole: bool  # all trials of both have ended; until then more trials decide, and nothing is tested
+    drawn: tuple[Drawn, Drawn]  # of the arm and of the baseline
+
+    @property
+    def alike(self) -> bool:
+        """Both chose their fronts from as many points, or what the same seconds bought; one point is never held against
+        a front by hypervolume."""
+        own, base = self.drawn
+        return own.front == base.front and (own.points == base.points or (own.paid and base.paid))
 
     @property
     def shown(self) -> bool:
@@ -131,33 +147,37 @@ def pairs_of(
     axes: Sequence[Axis],
     searched: Collection[str],
     whole: Collection[str],
+    drawn: Mapping[str, Drawn],
 ) -> list[Pair]:
     """Every other arm with a result against the baseline, tests adjusted together.
 
-    `whole` are the arms whose trials have all ended: hypervolume grows with the number of trials, so only these are
-    tested.
+    Hypervolume grows with the number of points, so only arms of as many are tested, and only those whose trials have
+    all ended (`whole`).
     """
     base = next((result for result in results if result.name == baseline), None)
     if base is None:
         return []
     others = [result for result in results if result is not base and result.by_seed]
-    complete = [base.name in whole and result.name in whole for result in others]
-    tests = [
-        test if is_whole else test._replace(p_value=None, effect_size=None)
-        for test, is_whole in zip((paired(r.by_seed, base.by_seed) for r in others), complete, strict=True)
-    ]
-    adjusted = holm([test.p_value for test in tests])
-    return [
+    untested = [
         Pair(
             result.name,
             base.name,
-            test,
-            p,
+            paired(result.by_seed, base.by_seed),
+            None,
             cost_to_reach(spent[base.name] if base.name in whole else [], result.by_seed, axes, base.name in searched),
-            is_whole,
+            base.name in whole and result.name in whole,
+            (drawn[result.name], drawn[base.name]),
         )
-        for result, test, p, is_whole in zip(others, tests, adjusted, complete, strict=True)
+        for result in others
     ]
+    pairs = [
+        pair
+        if pair.whole and pair.alike
+        else pair._replace(paired=pair.paired._replace(p_value=None, effect_size=None))
+        for pair in untested
+    ]
+    adjusted = holm([pair.paired.p_value for pair in pairs])
+    return [pair._replace(p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
 def cost_curves(

@@ -88,17 +88,17 @@ def cost_curve(spent: Sequence[Spent], axes: Sequence[Axis], ordered: bool) -> C
 
 
 class Bought(NamedTuple):
-    """What an arm has for some seconds of training per seed: trials, and the share of its whole hypervolume."""
+    """What an arm has after some of its trials per seed: how many, and the share of its whole hypervolume."""
 
     trials: int
     share: float
 
 
-def bought(curve: CostCurve, seconds: float) -> Bought | None:
+def bought(curve: CostCurve, trials: float) -> Bought | None:
     """None where the curve knows no hypervolume."""
     if not curve.mean or curve.mean[-1] <= 0:
         return None
-    paid = [i for i, price in enumerate(curve.seconds) if price <= seconds * (1 + 1e-9)]
+    paid = [i for i, count in enumerate(curve.trials) if count <= trials * (1 + 1e-9)]
     return Bought(curve.trials[paid[-1]], curve.mean[paid[-1]] / curve.mean[-1]) if paid else Bought(0, 0.0)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis import readings
-from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, numbers_of
+from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, mean_of, numbers_of
 from service.analysis.fronts import Axis, Point, nondominated, turned
 from service.analysis.intervals import Interval, Share, share_interval
 from service.analysis.point_place import SeedFront, mean_numbers, point_place, seed_front
@@ -37,6 +37,7 @@ class Place(NamedTuple):
     domination: Share  # of the arm's front by the other one
     beyond: float | None  # share of it that the other front does not reach
     amounts: dict[str, Amount]  # settings of the other front that land there, over the seeds in which it reaches there
+    between: dict[str, tuple[float, float]]  # instead, of an arm that draws a front: the least and the largest of them
     seeds: int  # that both have
 
     @property
@@ -70,6 +71,12 @@ def by_arm_and_seed(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str,
     for trial in trials:
         groups.setdefault(trial.claimed.arm, {}).setdefault(trial.claimed.seed, []).append(trial)
     return {arm: {seed: chosen(own, axes) for seed, own in seeds.items()} for arm, seeds in groups.items()}
+
+
+def draws_front(fronts: Mapping[int, Sequence[Placed]]) -> bool:
+    """Whether these have more than one point each, in most seeds."""
+    several = [len({trial.claimed.values for trial in front}) > 1 for front in fronts.values()]
+    return sum(several) > len(several) / 2
 
 
 def matrix(trials: Sequence[Placed], axes: Sequence[Axis]) -> Array:
@@ -133,6 +140,16 @@ def _amounts(seeds: Sequence[Mapping[str, float]], log: Collection[str]) -> dict
     return {key: amount_over_seeds([each[key] for each in seeds if key in each], key in log) for key in keys}
 
 
+def _between(seeds: Sequence[Sequence[Mapping[str, float]]], log: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Of the settings of each seed's points the least and the largest, each averaged over seeds."""
+    keys = dict.fromkeys(key for seed in seeds for each in seed for key in each)
+    by_key = {key: [own for seed in seeds if (own := [each[key] for each in seed if key in each])] for key in keys}
+    return {
+        key: (mean_of([min(own) for own in seen], key in log), mean_of([max(own) for own in seen], key in log))
+        for key, seen in by_key.items()
+    }
+
+
 def place_of(
     own: Mapping[int, Sequence[Placed]],
     baseline: Mapping[int, Sequence[Placed]],
@@ -153,7 +170,7 @@ def place_of(
     for seed in shared:
         front = front_in_seed(baseline[seed], axes, units, varied, log)
         seeds[seed] = place_in_seed(matrix(own[seed], axes), front)
-    known = list(seeds.values())
+    known, drawing = list(seeds.values()), draws_front(own)
     beyond = float(np.mean([seed.beyond for seed in known])) if known else None
     by_seed = {} if (beyond or 0.0) > MOST else {seed: _mean(own.distances) for seed, own in seeds.items()}
     gaps = [{seed: _mean(each.matched[i]) for seed, each in seeds.items() if each.matched[i]} for i in (0, 1)]
@@ -165,7 +182,8 @@ def place_of(
         gaps_are_whole=all(len(each.matched[i]) == len(own[seed]) for seed, each in seeds.items() for i in (0, 1)),
         domination=share_interval([seed.dominated for seed in known]),
         beyond=beyond,
-        amounts=_amounts([mean_numbers(seed.amounts, log) for seed in known], log),
+        amounts={} if drawing else _amounts([mean_numbers(seed.amounts, log) for seed in known], log),
+        between=_between([seed.amounts for seed in known], log) if drawing else {},
         seeds=len(known),
     )
 
@@ -201,4 +219,4 @@ def _mean_over_seeds(by_seed: Sequence[Sequence[float]]) -> Interval:
     return seeds_mean([float(np.mean(seed)) for seed in by_seed if seed])
 
 
-NOWHERE = Place(NOTHING, {}, {}, {}, False, share_interval([]), None, {}, 0)
+NOWHERE = Place(NOTHING, {}, {}, {}, False, share_interval([]), None, {}, {}, 0)

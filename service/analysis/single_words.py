@@ -25,14 +25,13 @@ def drop_words(own: DeltaM | None, baseline: str = "", other: DeltaM | None = No
 
 
 def _change(drop: Interval) -> str:
-    """Loses or gains; where an interval holds 0, neither."""
+    """Loses or gains; where an interval holds 0, or seeds are too few for one, neither."""
     mean, half, low, high = drop.mean or 0.0, drop.half_width, drop.low, drop.high
-    if half is not None and abs(mean) <= half:
+    if half is None:
+        return f"is not shown to lose or gain, {spread(mean, half, low, high)} %"
+    if abs(mean) <= half:
         return f"is not shown to lose or gain, {spread(mean, half)} %"
-    if mean < 0:
-        mean, low, high = -mean, None if high is None else -high, None if low is None else -low
-        return f"gains {spread(mean, half, low, high)} %"
-    return f"loses {spread(mean, half, low, high)} %"
+    return f"{'gains' if mean < 0 else 'loses'} {spread(abs(mean), half)} %"
 
 
 def note_words(against: AgainstSingle) -> str:

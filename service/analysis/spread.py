@@ -47,18 +47,18 @@ class Spread(NamedTuple):
         half = None if math.isinf(off) else off
         return Interval(0.0, half, line.seeds, min(step.low or 0.0, 0.0), max(line.high or 0.0, 0.0))
 
-    def off(self, *, by_mean: bool = False) -> float:
-        """How far off the front it may lie: by the ends of the known intervals, or by the means; ∞ without any."""
+    def off(self) -> float:
+        """How far off the front it may lie, by the ends of the known intervals; ∞ without any."""
         step, line = self.known_step, self.known_line
-        under, over = (0.0, 0.0) if by_mean else (step.half_width, line.half_width)
+        under, over = step.half_width, line.half_width
         if step.mean is None or line.mean is None or under is None or over is None:
             return math.inf
         return max(0.0, line.mean + over, under - step.mean)
 
-    def short(self, *, by_mean: bool = False) -> float:
+    def short(self) -> float:
         """How far under the line it may lie, where the step may still be far below it; likewise."""
         line = self.known_line
-        half = 0.0 if by_mean else line.half_width
+        half = line.half_width
         return math.inf if line.mean is None or half is None else max(0.0, half - line.mean)
 
 

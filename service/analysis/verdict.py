@@ -6,18 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from service.analysis.comparison import ArmResult, Pair
+from service.analysis.comparison import ArmResult, Drawn, Pair
 from service.analysis.delta_m import DeltaM
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
 from service.analysis.place_words import IN_WORDS, Rival, cost_words, front_words, standing_in_short, where_words
 from service.analysis.single_words import drop_words
 from service.contract.wording.numbers import (
-    duration,
     number,
     over_seeds,
     p_value,
-    part,
     percent_spread,
     plural,
     setting,
@@ -56,21 +54,23 @@ def test_words(pair: Pair, tests: int) -> str:
     return ", ".join([said[0], f"paired t-test over {said[1]}{held}", p_value(pair.p_adjusted), *size])
 
 
-def pair_words(pair: Pair, seconds: Mapping[str, float], tests: int, sizes: tuple[float, float] = (1.0, 1.0)) -> str:
-    """What is shown of one arm against the baseline; "no difference shown" when none is.
+def unlike_words(drawn: tuple[Drawn, Drawn]) -> str:
+    """Why two hypervolumes are not tested: `2 points per seed against 12: hypervolume grows with their number`."""
+    own, base = drawn
+    if own.points == base.points or (own.paid and base.paid):
+        return "a front against one point"
+    return f"{setting(own.points)} points per seed against {setting(base.points)}: hypervolume grows with their number"
 
-    `sizes` are their points per seed: with more of them hypervolume grows by itself, so that is then not tested.
-    """
-    base, own = seconds[pair.baseline], seconds[pair.arm]
-    time = f" with {part(own / base)} its training time" if base > 0 and own > 0 else ""
+
+def pair_words(pair: Pair, tests: int) -> str:
+    """What is shown of one arm against the baseline; "no difference shown" when none is."""
     ratio, difference = pair.paired.ratio, pair.paired.difference
     tested = test_words(pair, tests)
     if not difference.seeds:
         return f"{pair.arm} and {pair.baseline} have no seed in common yet"
-    reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume{time}"
-    if sizes[0] != sizes[1]:
-        many = f"{setting(sizes[0])} points per seed against {setting(sizes[1])}"
-        return f"{pair.arm} reaches {reached} ({many}: hypervolume grows with their number, no test)"
+    reached = f"{_share(ratio)} of {pair.baseline}’s hypervolume"
+    if not pair.alike:
+        return f"{pair.arm} reaches {reached} ({unlike_words(pair.drawn)}, no test)"
     if pair.p_adjusted is None:
         return f"{pair.arm} reaches {reached} ({tested})"
     if pair.shown:
@@ -89,11 +89,11 @@ def reach_words(pair: Pair) -> str:
     reach = pair.reach
     if not reach.of or not pair.paired.difference.seeds:
         return ""
-    if not reach.reached or reach.seconds.mean is None or reach.trials is None:
+    if not reach.reached or reach.trials is None:
         return f"{pair.baseline} does not reach {pair.arm}’s hypervolume in any seed."
     some = "" if reach.reached == reach.of else f", in {reach.reached} of {reach.of} seeds"
-    trials = plural(max(1.0, reach.trials), "trial")
-    return f"{pair.baseline} needs {duration(reach.seconds.mean)} of training for as much, {trials} per seed{some}."
+    trials = plural(max(1.0, reach.trials), "training")
+    return f"{pair.baseline} needs {trials} per seed for as much{some}."
 
 
 def _alone(result: ArmResult, others: int, ended: bool) -> str:
@@ -105,31 +105,27 @@ def _alone(result: ArmResult, others: int, ended: bool) -> str:
     return f"{result.name} has a hypervolume of {size}, {over_seeds(volume.seeds)}.{silent}"
 
 
-def rival_words(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> str:
+def rival_words(rival: Rival, axes: Sequence[Axis], tests: int) -> str:
     """What is shown of one arm against the baseline; its hypervolume only where it draws a front of its own."""
     on_front = front_words(rival, axes, tests)
     if not rival.place.draws_front:
         return on_front
-    return f"{on_front}; {pair_words(rival.pair, seconds, tests, rival.sizes)}"
+    return f"{on_front}; {pair_words(rival.pair, tests)}"
 
 
-def _sentences(rival: Rival, axes: Sequence[Axis], seconds: Mapping[str, float], tests: int) -> list[str]:
+def _sentences(rival: Rival, axes: Sequence[Axis], tests: int) -> list[str]:
     """Is it on the front? Where? What did it cost, and what would the grid have for that?"""
     on_front = f"{front_words(rival, axes, tests)}."
-    where = where_words(rival, axes)
-    if rival.place.draws_front:
-        # A front from one training is what an arm of curves is for: what that cost is said too.
-        cost = cost_words(rival) if rival.curves else ""
-        volume = f"{pair_words(rival.pair, seconds, tests, rival.sizes)}."
-        return [on_front, where, volume, cost, reach_words(rival.pair)]
-    return [on_front, where, cost_words(rival)]
+    own = [on_front, where_words(rival, axes), cost_words(rival)]
+    if not rival.place.draws_front:
+        return own
+    return [*own, f"{pair_words(rival.pair, tests)}.", reach_words(rival.pair)]
 
 
 def verdict(
     results: Sequence[ArmResult],
     rivals: Sequence[Rival],
     axes: Sequence[Axis],
-    seconds: Mapping[str, float],
     ended: bool,
     awaited: str | None = None,
     drops: Mapping[str, DeltaM] | None = None,
@@ -154,7 +150,7 @@ def verdict(
         alone = start + _alone(known[0], len(results) - 1, ended)
         return " ".join(filter(None, [alone, drop_words(drops.get(known[0].name))]))
     best = max(rivals, key=_lead)
-    first, *others = _sentences(best, axes, seconds, len(rivals))
+    first, *others = _sentences(best, axes, len(rivals))
     dropped = drop_words(drops.get(best.pair.arm), best.pair.baseline, drops.get(best.pair.baseline))
     rest = _counted([rival for rival in rivals if rival is not best])
     return " ".join(filter(None, [start + first, *others, dropped, rest]))

@@ -58,7 +58,7 @@ def _seeds(own: Gaps, axes: Sequence[Axis]) -> str:
         return ""
     gap = told[2]
     if gap.seeds < LEAST_SEEDS or gap.half_width is None:
-        return f" ({plural(gap.seeds, 'seed')}: no interval)"
+        return f" ({plural(gap.seeds, 'seed')}: no interval, no difference shown)"
     shown = abs(gap.mean or 0.0) > gap.half_width
     return f" ({plural(gap.seeds, 'seed')}{'' if shown else ': no difference shown'})"
 

@@ -76,7 +76,7 @@ def _gains(view: View) -> StudyGains:
     angles = max(grouped(watched_arms(view)), key=lambda group: len(group.arms), default=None)
 
     def to_front(trials: Sequence[Placed], axes: Sequence[Axis]) -> dict[str, tuple[Interval, float]]:
-        places = arm_places(trials, automatic, baseline, axes, (), (), automatic, None)
+        places = arm_places(trials, automatic, baseline, axes, (), automatic, None)
         distances = {name: place.place.distance for name, place in places.items()}
         return {name: (distance.told, distance.line.mean or 0.0) for name, distance in distances.items()}
 

@@ -45,6 +45,7 @@ PLACE_NOTE = (
     r"share of the arm's front that it dominates, with Wilson's 95 \% interval. Lands at: its settings that land where "
     r"the arm lands. $\varepsilon$ and IGD$^+$: from the exact front where one is known, else from that of all arms."
 )
+UNLIKE = " None is given where the numbers of points per seed differ, with which hypervolume grows by itself."
 TO_LATEX = str.maketrans(SPECIAL | MATHS)
 
 
@@ -98,7 +99,7 @@ def _row(arm: ArmCompared, pair: Pair | None, best: list[str], placed: bool, sin
         escaped(arm.name),
         f"{arm.counts.finished}/{arm.counts.planned}",
         _over_seeds(result.hypervolume),
-        "--" if pair is None else _over_seeds(pair.paired.difference),
+        "--" if pair is None or not pair.alike else _over_seeds(pair.paired.difference),
         _p(pair),
         *(_place(arm) if placed else []),
         *(_over_seeds(each) for each in (arm.against_single if single else ())),
@@ -116,6 +117,7 @@ def _caption(comparison: Comparison, name: str) -> str:
     tested = any(pair.p_adjusted is not None for pair in comparison.pairs)
     test = "; $p$: paired $t$-test, Holm's method" if tested else ""
     against = f" Difference: to {escaped(comparison.baseline)}, seed by seed{test}." if comparison.baseline else ""
+    against += UNLIKE if any(not pair.alike for pair in comparison.pairs) else ""
     place = PLACE_NOTE.format(baseline=escaped(comparison.baseline or "")) if comparison.pairs else ""
     single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
     split = f" Trials were {escaped(selection_words(comparison.chooser))}." if comparison.chooser else ""

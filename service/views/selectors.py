@@ -111,6 +111,16 @@ def training_seconds(view: View) -> dict[str, float]:
     return seconds
 
 
+def training_epochs(view: View) -> dict[str, float]:
+    """Of each arm, per seed of its own, likewise: studies laid over each other may have different ones."""
+    epochs = {arm.name: 0 for arm in view.study.arms}
+    seeds: dict[str, set[int]] = {}
+    for trial in view.trials.values():
+        epochs[trial.planned.arm] += trial.epoch
+        seeds.setdefault(trial.planned.arm, set()).add(trial.planned.seed)
+    return {arm: own / len(seeds.get(arm, [0])) for arm, own in epochs.items()}
+
+
 def has_curves(view: View) -> bool:
     """Some trials have brought many points."""
     return any(len(trial.points) > 1 for trial in view.trials.values())

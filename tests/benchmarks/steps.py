@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,9 @@ from service.contract.study.parsing import check_study
 from tests.benchmarks.row import Row
 from tests.planned import planned
 from workers.training.loop import train
+from workers.weightings.solving.min_norm import PAPER_STEPS, exact, paper_steps
+
+Solver = Callable[[torch.Tensor], torch.Tensor]
 
 
 def member_seconds(weighting: dict[str, Any], members: int, epochs: int) -> float:
@@ -48,7 +52,23 @@ def steps(rounds: int = 3) -> list[Row]:
         _row("steps-mib-32", "a step of MIB / a step of fixed β, cohort of 32", middle["mib32"], middle["fixed32"]),
         _row("steps-mib-1", "a step of MIB / a step of fixed β, alone", middle["mib1"], middle["fixed1"]),
         _row("steps-cohort", "a step of a cohort of 32 / 32 single steps", middle["fixed32"], middle["fixed1"]),
+        min_norm_row(),
     ]
+
+
+def min_norm_row(members: int = 32, terms: int = 5, rounds: int = 20) -> Row:
+    """The exact min-norm point against the steps that it replaced; medians over interleaved rounds."""
+    gradients = torch.randn(members, terms, 8, generator=torch.Generator().manual_seed(0))
+    gram = gradients @ gradients.transpose(1, 2)
+    times: dict[Solver, list[float]] = {exact: [], paper_steps: []}
+    for _ in range(rounds):
+        for solver, own in times.items():
+            begun = time.process_time()
+            solver(gram)
+            own.append(1000 * (time.process_time() - begun))
+    ours, theirs = (median(own) for own in times.values())
+    what = f"{PAPER_STEPS} Frank–Wolfe steps / the exact min-norm point, {members} members of {terms} terms"
+    return Row("steps-min-norm", "steps", what, theirs, ours, "CPU ms")
 
 
 def _row(name: str, what: str, own: float, other: float) -> Row:

@@ -18,7 +18,7 @@ def test_a_kept_study_is_compared_as_the_study_itself() -> None:
     again = view_of(Finding.model_validate_json(finding_text(finding(played))))
     assert again.ended == played.ended and len(again.ended) == 20
     assert compared(again) == compared(played)
-    assert compared(again).verdict.startswith("MIB lies below manual β’s front")
+    assert compared(again).verdict.startswith("MIB is not shown to lie off manual β’s front")
 
 
 def test_reports_are_kept_of_the_curves_that_are_asked_for() -> None:

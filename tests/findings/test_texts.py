@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findings.texts import rendered
-from findings.unmarked import looking_measured, unmarked, vouching_tests
+from findings.unmarked import looking_measured, numbers_of_tests, unmarked
 
 
 def answered(text: str, **answers: str) -> str:
@@ -95,7 +95,8 @@ def test_harmless_numbers_are_let_be(text: str) -> None:
         ("| VIB | 48.7 | 7 to 8.2 |", ["48.7", "8.2"]),
         ("on the rest it misses ± 3", ["3"]),
         ("imports take 4–5 s, a restart 2 min, 3 MB; a hundred times slower", ["5", "2", "3", "hundred times"]),
-        ("<!--tested: tests/a.py-->0.03 bit<!--/-->, here 0.04 bit", ["0.04"]),
+        ("<!--tested: tests/a.py::MOST-->0.03 bit<!--/-->, here 0.04 bit", ["0.04"]),
+        ("<!--tested: tests/a.py-->0.03 bit<!--/-->, <!--tested: tests/a.py::test_b-->2 %<!--/-->", ["0.03", "2"]),
     ],
 )
 def test_on_a_page_of_methods_what_looks_measured_is_seen(text: str, numbers: list[str]) -> None:
@@ -116,9 +117,11 @@ def test_formulas_and_settings_do_not_look_measured(text: str) -> None:
     assert looking_measured(text) == []
 
 
-def test_the_tests_that_hold_numbers_are_told() -> None:
-    text = "<!--tested: tests/a.py::test_b-->1 %<!--/--> and <!--tested:tests/c.py-->2 %<!--/-->"
-    assert vouching_tests(text) == ["tests/a.py::test_b", "tests/c.py"]
+def test_the_tests_that_hold_numbers_are_told_with_them() -> None:
+    text = "<!--tested: tests/a.py::MOST-->at most 1 %<!--/--> and <!--tested: tests/c.py::BITS-->6.7 bits<!--/-->"
+    most, bits = numbers_of_tests(text)
+    assert most[:2] == ("tests/a.py", "MOST") and bits[:2] == ("tests/c.py", "BITS")
+    assert (most.number, bits.number) == (0.01, 6.7)
 
 
 def test_a_number_is_told_with_its_line() -> None:

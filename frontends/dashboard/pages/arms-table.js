@@ -26,7 +26,7 @@ const OPTIMISM = "beside the best values: how much better the arm’s front look
   + "mean over its trials; above 0 is the winner’s curse";
 const IGD = "IGD⁺: mean distance from that front to the arm; 0 is best";
 
-/** "below the front, −0.12 ± 0.03"; "on the front, 0 ± 0.01" between its readings; "on the front, one seed". */
+/** "below the front, −0.12 ± 0.03"; "on the front, 0 ± 0.01" between its readings; "not shown to be …, one seed". */
 export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | undefined} */ pair) {
   if (!pair || !pair.standing) return "–";
   const { mean, half_width: half, seeds } = arm.distance;

@@ -185,12 +185,6 @@ def setting_range(mean: float | None, lower: float | None, upper: float | None) 
     return f"{setting(mean)} ({setting(lower, 2)} to {setting(upper, 2)})"
 
 
-def part(ratio: float) -> str:
-    """Of something it is a part, `17 % of`, or several times of it, `21 times`."""
-    rounded = _significant(ratio, 2)
-    return f"{percent(min(ratio, 1.0))} of" if rounded <= 1 else f"{rounded:,.{_places(rounded, 2)}f} times"
-
-
 def duration(seconds: float | None) -> str:
     """3 m 12 s."""
     if seconds is None or not math.isfinite(seconds):

@@ -10,11 +10,12 @@ from service.views.fold import StudyView
 from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, tell
 
 SEEDS = (0, 1, 2)
+THREE_MUS = {"name": "MIB", "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2, 0.3]}}}
 
 
 def played(*unlike: str, seeds: tuple[int, ...] = SEEDS) -> StudyView:
     """All trials end well but the grid's first ones, which end as said; `""` is still under way."""
-    view = bottleneck_of(MANUAL, MIB, seeds=seeds)
+    view = bottleneck_of(MANUAL, THREE_MUS, seeds=seeds)
     ends = dict(zip(view.trials, unlike, strict=False))
     for i, trial in enumerate(view.trials):
         last = {"i_xz_bits": 4.0, "i_zy_bits": 1.0 + (0.37 * i) % 1, "seconds": 2.0}
@@ -66,6 +67,39 @@ def test_a_comparison_says_whose_it_is() -> None:
 def test_a_ratio_is_over_the_seeds_that_both_have() -> None:
     ratio = paired({0: 2.0, 1: 3.0}, {0: 1.0, 1: 2.0, 2: 100.0}).ratio
     assert ratio.mean == pytest.approx(1 + 1 / 1.5) and ratio.seeds == 2
+
+
+def test_of_two_settings_of_which_one_always_dominates_one_point_is_left_to_judge() -> None:
+    """It has two trials per seed and one point: no share of a grid's hypervolume, no test by it, and a place."""
+    mib = {"name": "MIB", "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2]}}}
+    view = bottleneck_of(MANUAL, mib, seeds=SEEDS)
+    places = {0.01: (12.0, 3.0), 0.1: (6.0, 2.0), 1.0: (2.0, 1.0)}
+    for trial, own in view.trials.items():
+        mu = own.planned.config.get("weighting.mu")
+        x, y = places[own.planned.config["weighting.beta"]] if mu is None else (6.0 + 10 * (mu - 0.1), 2.0)
+        play(view, trial, [{"i_xz_bits": x, "i_zy_bits": y + 0.01 * own.planned.seed, "seconds": 2.0, "epoch": 20}])
+    tell(view, event("study_finished"))
+    comparison = compared(view)
+    assert not comparison.arms[1].place.draws_front and "manual β’s hypervolume" not in comparison.words["MIB"]
+    assert "It lands where β ≈ 0.1 (0.1 to 0.1) lands." in comparison.verdict
+    (pair,) = comparison.pairs
+    assert (pair.p_adjusted, pair.paired.effect_size, pair.shown) == (None, None, False)
+    assert "It took 2 trainings per seed (40 epochs); manual β took 3 (60 epochs), and after 2" in comparison.verdict
+
+
+def test_an_automatic_arm_with_a_grid_is_told_where_and_at_what_cost() -> None:
+    mib = {"name": "MIB", "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2]}}}
+    view = bottleneck_of(MANUAL, mib, seeds=SEEDS)
+    places = {0.01: (12.0, 3.0), 0.1: (6.0, 2.0), 1.0: (2.0, 1.0)}
+    for trial, own in view.trials.items():
+        config, lands = own.planned.config, {0.1: 0.1, 0.2: 1.0}  # of each μ
+        x, y = places[lands[config["weighting.mu"]] if "weighting.mu" in config else config["weighting.beta"]]
+        play(view, trial, [{"i_xz_bits": x, "i_zy_bits": y + 0.01 * own.planned.seed, "seconds": 2.0, "epoch": 20}])
+    tell(view, event("study_finished"))
+    comparison = compared(view)
+    assert comparison.arms[1].place.draws_front
+    assert "It lands where β ≈ 0.1 to 1 lands. It took 2 trainings per seed" in comparison.verdict
+    assert "2 points per seed against 3: hypervolume grows with their number, no test" in comparison.verdict
 
 
 def test_one_point_of_a_grids_front_is_on_it_and_not_a_share_of_its_hypervolume() -> None:

@@ -19,7 +19,7 @@ from service.analysis.trial_table import known_keys, ordered
 from service.analysis.variance import explained, levels_of
 from service.analysis.verdict import pair_words, reach_words
 from service.contract.wire.errors import InvalidInput
-from tests.service.analysis.test_verdict import SECONDS, pair, place, rival, said
+from tests.service.analysis.test_verdict import pair, place, rival, said
 from tests.service.studies import MANUAL, MIB, bottleneck_of, play
 
 PLANE = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0))
@@ -51,22 +51,20 @@ def test_an_arm_that_equals_the_baseline_reaches_all_of_it() -> None:
     same = paired({0: 1.0, 1: 3.0}, {1: 3.0, 0: 1.0, 2: 9.0})
     assert same.ratio == Interval(1.0, None, 2) and same.difference == Interval(0.0, None, 2, 0.0, 0.0)
     assert (same.p_value, same.effect_size) == (None, None)
-    words = pair_words(pair(difference=0.0, p=None, adjusted=None, ratio=1.0, effect=None), SECONDS, 1)
-    assert (
-        words == "arm reaches 100 % ± 2 of base’s hypervolume with 25 % of its training time (equal in each of 3 seeds)"
-    )
+    words = pair_words(pair(difference=0.0, p=None, adjusted=None, ratio=1.0, effect=None), 1)
+    assert words == "arm reaches 100 % ± 2 of base’s hypervolume (equal in each of 3 seeds)"
 
 
 def test_an_arm_with_nothing_reaches_none_of_it() -> None:
     assert paired({0: 0.0, 1: 0.0}, {0: 2.0, 1: 4.0}).ratio.mean == 0.0
-    assert "arm reaches less: 0 % ± 2 of base’s hypervolume" in pair_words(pair(ratio=0.0), SECONDS, 1)
-    assert "an unknown share of base’s hypervolume" in pair_words(pair(ratio=None), SECONDS, 1)
+    assert "arm reaches less: 0 % ± 2 of base’s hypervolume" in pair_words(pair(ratio=0.0), 1)
+    assert "an unknown share of base’s hypervolume" in pair_words(pair(ratio=None), 1)
 
 
 def test_the_same_difference_in_each_seed_is_told_with_its_size_and_not_tested() -> None:
     constant = paired({0: 2.0, 1: 4.0, 2: 6.0}, {0: 1.0, 1: 3.0, 2: 5.0})
     assert constant.difference.mean == 1.0 and constant.p_value is None
-    words = pair_words(pair(difference=1.0, p=None, adjusted=None, effect=None), SECONDS, 1)
+    words = pair_words(pair(difference=1.0, p=None, adjusted=None, effect=None), 1)
     assert words.endswith("(+1.00 ± 0.25, 3 seeds, the same difference in each: no test)")
 
 
@@ -74,11 +72,11 @@ def test_one_and_a_half_trials_are_two() -> None:
     def words(trials: float) -> str:
         return reach_words(pair(reach=Reach(Interval(30.0, None, 2), trials, 2, 2)))
 
-    assert [words(t).rpartition(", ")[2] for t in (1.0, 1.4, 1.6, 2.4)] == [
-        "1 trial per seed.",
-        "1 trial per seed.",
-        "2 trials per seed.",
-        "2 trials per seed.",
+    assert [words(t).partition(" needs ")[2] for t in (1.0, 1.4, 1.6, 2.4)] == [
+        "1 training per seed for as much.",
+        "1 training per seed for as much.",
+        "2 trainings per seed for as much.",
+        "2 trainings per seed for as much.",
     ]
 
 

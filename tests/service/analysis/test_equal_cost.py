@@ -18,7 +18,8 @@ def comparison(budget: float | None, seconds_of_few: float = 2.0) -> Comparison:
     view = bottleneck_of(MANUAL, FEW, seeds=SEEDS, limits=limits)
     for i, (trial, own) in enumerate(view.trials.items()):
         seconds = seconds_of_few if own.planned.arm == "few" else 2.0
-        play(view, trial, [{"i_xz_bits": 4.0, "i_zy_bits": 1.0 + (0.37 * i) % 1, "seconds": seconds}])
+        bits = 2.0 + i // 3 % 3  # each β has a place of its own: both arms draw a front
+        play(view, trial, [{"i_xz_bits": bits, "i_zy_bits": bits / 2 + (0.37 * i) % 0.3, "seconds": seconds}])
     tell(view, event("study_finished"))
     return compared(view)
 

@@ -66,7 +66,7 @@ def test_a_seed_that_the_front_does_not_reach_is_no_proof_of_being_on_it() -> No
     assert place.by_seed[2] == pytest.approx((away, -away)) and place.distance.told.mean == 0.0
     assert place.distance.known_line.seeds == 2 and place.distance.off() == math.inf
     trials = [*grid((0, 1, 2)), *(trial("a", *each) for each in own)]
-    arms = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], ["base", "a"], None)
+    arms = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base", "a"], None)
     assert arms["a"].standing == "open" and arms["a"].p_adjusted == 1.0
 
 
@@ -210,7 +210,7 @@ def arms_of(
 ) -> ArmPlace:
     """An arm at 9 bits with so much of the label in each seed; the grid has 2 there by its step, 2.75 by its line."""
     trials = [*grid(seeds), *(trial("a", seed, at, y) for seed, y in zip(seeds, own, strict=True))]
-    return arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], whole, None)["a"]
+    return arm_places(trials, ["base", "a"], "base", AXES, [BETA], whole, None)["a"]
 
 
 def test_within_the_tolerance_is_on_the_front_even_where_a_test_shows_a_difference() -> None:
@@ -240,7 +240,7 @@ def test_where_a_front_is_steep_what_lacks_much_under_the_line_is_not_on_it() ->
     rates = ((0.001, 80.0, 3.01), *GRID)
     trials = [trial("base", seed, x, y, beta) for seed in (0, 1, 2) for beta, x, y in rates]
     trials += [trial("a", seed, 4.0 + 0.01 * seed, 1.3 + 0.01 * seed) for seed in (0, 1, 2)]
-    arm = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base"], ["base", "a"], None)["a"]
+    arm = arm_places(trials, ["base", "a"], "base", AXES, [BETA], ["base", "a"], None)["a"]
     assert abs(arm.place.distance.line.mean or 1.0) < 0.02 and arm.gaps["i_zy_bits"].contradicts
     assert arm.place.distance.told.mean == 0.0 and arm.standing == "open"
 
@@ -252,17 +252,25 @@ def test_off_the_front_is_what_a_test_shows() -> None:
     assert arms_of([3.4, 1.54, 2.05]).standing == "open", "near by its mean alone is not on it"
 
 
-def test_without_a_test_the_mean_says_where() -> None:
-    alone = arms_of([1.5], seeds=(0,))
-    assert (alone.standing, alone.p_adjusted, alone.place.distance.told.half_width) == ("below", None, None)
-    under_way = arms_of([1.5, 1.51, 1.49], whole=("a",))
-    assert (under_way.whole, under_way.p_adjusted, under_way.test.p_value) == (False, None, None)
+@pytest.mark.parametrize("bits", [1.5, 2.0, 3.4])
+def test_what_is_not_tested_is_not_shown(bits: float) -> None:
+    """Below, on and above by the mean: one or two seeds, and trials under way, say none of it."""
+    for few in ([bits], [bits, bits + 0.01]):
+        arm = arms_of(few, seeds=tuple(range(len(few))))
+        assert (arm.standing, arm.p_adjusted, arm.place.distance.told.half_width) == ("open", None, None)
+    under_way = arms_of([bits, bits + 0.01, bits - 0.01], whole=("a",))
+    assert (under_way.standing, under_way.p_adjusted, under_way.test.p_value) == ("open", None, None)
+
+
+def test_a_distance_that_is_the_same_in_each_seed_is_not_tested_and_not_shown() -> None:
+    same = arms_of([1.5, 1.5, 1.5])
+    assert (same.standing, same.p_adjusted) == ("open", None)
 
 
 def test_tests_of_the_distance_are_adjusted_together() -> None:
     own = {"a": (1.5, 1.6, 1.3), "b": (1.4, 1.7, 1.5)}
     trials = [*grid((0, 1, 2)), *(trial(arm, s, 9.0, y) for arm, ys in own.items() for s, y in enumerate(ys))]
-    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [BETA], ["base"], ["base", "a", "b"], None)
+    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [BETA], ["base", "a", "b"], None)
     raw = {arm: places[arm].test.p_value or 0.0 for arm in own}
     assert max(places[arm].p_adjusted or 0.0 for arm in own) == pytest.approx(max(*raw.values(), 2 * min(raw.values())))
     assert places["base"].p_adjusted is None and places["base"].standing is None
@@ -270,9 +278,8 @@ def test_tests_of_the_distance_are_adjusted_together() -> None:
 
 def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_other() -> None:
     curve = ExactFront("exact curve", np.array([[0.0, 0.0], [10.0, -3.5]]))
-    places = arm_places(
-        [*grid(), trial("a", 0, 6.0, 1.5)], ["base", "a", "silent"], "base", AXES, [BETA], ["base"], [], curve
-    )
+    trials = [*grid(), trial("a", 0, 6.0, 1.5)]
+    places = arm_places(trials, ["base", "a", "silent"], "base", AXES, [BETA], [], curve)
     assert places["base"].place.distance.told == Interval(None, None, 0)
     gaps = {arm: place.exact.matched["i_zy_bits"].mean for arm, place in places.items() if place.exact}
     assert gaps == {"base": pytest.approx((-0.5 - 0.1 + 0.3) / 3), "a": pytest.approx(-0.6), "silent": None}
@@ -280,22 +287,36 @@ def test_every_arm_is_held_against_the_exact_front_and_the_baseline_against_no_o
 
 
 def test_an_arm_that_draws_a_front_itself_lands_at_no_setting_of_the_baselines() -> None:
-    trials = [*grid(), trial("a", 0, 6.0, 2.0, 0.3)]
+    """But between two: those where the ends of its front lie."""
+    points = [trial("a", 0, 6.0, 2.0, 0.3), trial("a", 0, 2.0, 1.0, 0.4)]
     single, drawing = (
-        arm_places(trials, ["base", "a"], "base", AXES, [BETA], drawn, ["base", "a"], None)["a"]
-        for drawn in (["base"], ["base", "a"])
+        arm_places([*grid(), *own], ["base", "a"], "base", AXES, [BETA], ["base", "a"], None)["a"]
+        for own in (points[:1], points)
     )
     assert single.place.amounts_to == {BETA: pytest.approx(0.1)} and not single.draws_front
     assert drawing.place.amounts_to == {} and drawing.draws_front
-    assert single.place.distance == drawing.place.distance
+    assert single.place.between == {} and drawing.place.between == {BETA: pytest.approx((0.1, 1.0))}
+
+
+def test_an_arm_draws_a_front_if_most_seeds_have_one_of_several_points() -> None:
+    """Of two settings one dominates the other, or both land at the same place: that is a point."""
+
+    def draws(*seeds: list[tuple[float, float]]) -> bool:
+        own = [trial("a", seed, x, y, i) for seed, points in enumerate(seeds) for i, (x, y) in enumerate(points)]
+        return arm_places(own, ["a"], None, AXES, [], [], None)["a"].draws_front
+
+    front, dominated, same = [(2.0, 1.0), (6.0, 2.0)], [(2.0, 1.0), (6.0, 0.5)], [(2.0, 1.0), (2.0, 1.0)]
+    assert draws(front) and not draws(dominated) and not draws(same)
+    assert draws(front, front, dominated) and not draws(front, dominated) and not draws()
 
 
 def test_without_a_range_there_is_no_unit_and_no_distance() -> None:
-    arm = arm_places([trial("base", 0, 2.0, 1.0)], ["base"], "base", AXES, [], [], [], None)["base"]
+    arm = arm_places([trial("base", 0, 2.0, 1.0)], ["base"], "base", AXES, [], [], None)["base"]
     assert {each.mean for each in arm.indicators} == {None} and arm.standing is None
 
 
 def test_a_baseline_of_single_points_takes_its_units_from_all_arms() -> None:
     trials = [trial("base", 0, 2.0, 1.0), trial("a", 0, 1.0, 2.0), trial("b", 0, 3.0, 3.0)]
-    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [], [], [], None)
-    assert (places["a"].standing, places["b"].standing) == ("above", "beyond")
+    places = arm_places(trials, ["base", "a", "b"], "base", AXES, [], [], None)
+    assert (places["a"].standing, places["b"].standing) == ("open", "beyond"), "of one seed nothing is tested"
+    assert (places["a"].place.distance.told.mean or 0.0) > 0

@@ -254,5 +254,5 @@ def test_many_curves_are_read_shown_and_compared_as_fast_as_that_many_single_tri
         rounds = [[cold(view, work) for view in built] for _ in range(3)]
         for own, seconds in zip((curves, trials), zip(*rounds, strict=True), strict=True):
             own.append(min(seconds))
-    for step, own, other in zip(("read", "shown", "compared"), curves, trials, strict=True):
-        assert own < 1.2 * other, f"{step}: {own / other:.2f} times"
+    for step, of_curves, of_trials in zip(("read", "shown", "compared"), curves, trials, strict=True):
+        assert of_curves < 1.2 * of_trials, f"{step}: {of_curves / of_trials:.2f} times"

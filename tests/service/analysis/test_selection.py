@@ -139,6 +139,11 @@ class Shape(NamedTuple):
     seeds: int
 
 
+class Claims(NamedTuple):
+    by_verdict: bool
+    by_hypervolume: bool  # `pairs[].shown`, in the API's answer
+
+
 # With how many studies each.
 TEN_TIMES = {"ten βs and one setting": (Shape(10, 1, 5), 200), "one β and ten settings": (Shape(1, 10, 5), 60)}
 
@@ -149,8 +154,8 @@ def equal_trials(rng: np.random.Generator, shape: Shape) -> list[Any]:
     return list(rng.normal((5.0, 2.0), 0.1, (count, 2, 2)).tolist())
 
 
-def claims_a_difference(measured: Sequence[Any], shape: Shape, selection: str = "validation") -> bool:
-    """Whether the verdict of a study whose trials measured this does."""
+def claims(measured: Sequence[Any], shape: Shape, selection: str = "validation") -> Claims:
+    """What is said of a study whose trials measured this."""
     grid = {"name": "fixed", "beta": {"grid": [0.01 * (i + 1) for i in range(shape.betas)]}}
     mib = {"name": "mib", "mu": {"grid": [0.1 * (i + 1) for i in range(shape.settings)]}}
     arms = [{"name": "grid", "weighting": grid}, {"name": "automatic", "weighting": mib}]
@@ -158,7 +163,8 @@ def claims_a_difference(measured: Sequence[Any], shape: Shape, selection: str = 
     for trial, (held, shown) in zip(view.trials, measured, strict=True):
         play(view, trial, [reported((*held, 0.5), (*shown, 0.5))])
     tell(view, event("study_finished"))
-    return bool(CLAIMED.search(compared(view).verdict))
+    comparison = compared(view)
+    return Claims(bool(CLAIMED.search(comparison.verdict)), any(pair.shown for pair in comparison.pairs))
 
 
 @pytest.fixture
@@ -173,22 +179,42 @@ def test_ten_times_the_trials_are_no_advantage_where_validation_chooses(named: s
     """Read off the verdict itself; the same numbers both times."""
     rng, (shape, studies) = np.random.default_rng(1), TEN_TIMES[named]
     drawn = [equal_trials(rng, shape) for _ in range(studies)]
-    by_validation, by_test = (
-        sum(claims_a_difference(measured, shape, selection) for measured in drawn) / studies
-        for selection in ("validation", "test")
-    )
+    held, shown = ([claims(measured, shape, selection) for measured in drawn] for selection in ("validation", "test"))
+    by_validation, by_test = (sum(each.by_verdict for each in own) / studies for own in (held, shown))
+    by_hypervolume = sum(each.by_hypervolume for each in held) / studies
     print(
         f"{named}: the verdict says that equal arms differ in {by_validation:.1%} of {studies} studies, "
-        f"chosen on test in {by_test:.1%}"
+        f"chosen on test in {by_test:.1%}; by hypervolume {by_hypervolume:.1%} are shown to differ"
     )
-    assert by_validation <= MOST and by_test > 2 * MOST
+    assert by_validation <= MOST and by_test > 2 * MOST and by_hypervolume == 0
 
 
 @pytest.mark.usefixtures("one_order")
 def test_the_verdict_claims_no_difference_between_equal_arms_of_more_seeds() -> None:
     rng, shape, studies = np.random.default_rng(1), Shape(20, 2, 10), 40
-    claims = sum(claims_a_difference(equal_trials(rng, shape), shape) for _ in range(studies)) / studies
-    print(
-        f"twenty βs and two settings, ten seeds: the verdict claims a difference in {claims:.1%} of {studies} studies"
-    )
-    assert claims <= 0.1
+    made = [claims(equal_trials(rng, shape), shape) for _ in range(studies)]
+    share = sum(each.by_verdict for each in made) / studies
+    print(f"twenty βs and two settings, ten seeds: the verdict claims a difference in {share:.1%} of {studies} studies")
+    assert share <= 0.1 and not any(each.by_hypervolume for each in made)
+
+
+@pytest.mark.usefixtures("one_order")
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_one_and_two_seeds_never_claim_a_difference(seeds: int) -> None:
+    """Nor does anything far off: what is not tested is measured, not shown."""
+    rng = np.random.default_rng(1)
+    for shape in (Shape(10, 1, seeds), Shape(1, 10, seeds), Shape(4, 4, seeds), Shape(1, 1, seeds)):
+        for better in (0.0, 3.0):
+            for _ in range(5):
+                measured = np.array(equal_trials(rng, shape))
+                measured[shape.betas * seeds :, :, 1] += better
+                assert claims(measured.tolist(), shape) == (False, False)
+
+
+@pytest.mark.usefixtures("one_order")
+def test_equal_fronts_of_as_many_points_are_seldom_shown_to_differ() -> None:
+    rng, shape, studies = np.random.default_rng(2), Shape(4, 4, 5), 60
+    made = [claims(equal_trials(rng, shape), shape) for _ in range(studies)]
+    shown, said = (sum(each[i] for each in made) / studies for i in (1, 0))
+    print(f"four βs and four settings: by hypervolume {shown:.1%} of {studies} differ, the verdict says {said:.1%}")
+    assert 0 < shown <= 0.1 and said <= 0.15

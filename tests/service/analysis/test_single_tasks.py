@@ -208,10 +208,10 @@ def drop(*by_seed: float) -> DeltaM:
         ((1.0, 1.2, 1.4), "it loses 1.20 ± 0.50 % (Δm over 2 tasks, 3 seeds)"),
         ((-1.0, -1.2, -1.4), "it gains 1.20 ± 0.50 % (Δm over 2 tasks, 3 seeds)"),
         ((-1.0, 0.0, 1.6), "it is not shown to lose or gain, 0.200 ± 3.258 % (Δm over 2 tasks, 3 seeds)"),
-        ((0.5, 1.5), "it loses 0.500 and 1.50 % (Δm over 2 tasks, two seeds: no interval)"),
-        ((-0.5, -1.5), "it gains 0.500 and 1.50 % (Δm over 2 tasks, two seeds: no interval)"),
-        ((2.0,), "it loses 2.00 % (Δm over 2 tasks, one seed: no interval)"),
-        ((0.0,), "it loses 0 % (Δm over 2 tasks, one seed: no interval)"),
+        ((0.5, 1.5), "it is not shown to lose or gain, 0.500 and 1.50 % (Δm over 2 tasks, two seeds: no interval)"),
+        ((-0.5, -1.5), "it is not shown to lose or gain, −1.50 and −0.500 % (Δm over 2 tasks, two seeds: no interval)"),
+        ((2.0,), "it is not shown to lose or gain, 2.00 % (Δm over 2 tasks, one seed: no interval)"),
+        ((0.0,), "it is not shown to lose or gain, 0 % (Δm over 2 tasks, one seed: no interval)"),
     ],
 )
 def test_a_drop_in_words(by_seed: tuple[float, ...], words: str) -> None:
@@ -220,7 +220,7 @@ def test_a_drop_in_words(by_seed: tuple[float, ...], words: str) -> None:
 
 def test_the_baselines_drop_stands_beside_it() -> None:
     own = "it loses 1.20 ± 0.50 %"
-    other = "grid gains 1.00 and 1.20 % over 2 seeds"
+    other = "grid is not shown to lose or gain, −1.20 and −1.00 % over 2 seeds"
     words = drop_words(drop(1.0, 1.2, 1.4), "grid", drop(-1.0, -1.2))
     assert words == f"Against single tasks {own}, {other} (Δm over 2 tasks, 3 seeds)."
     assert drop_words(None) == drop_words(drop()) == ""
@@ -235,7 +235,7 @@ def test_the_verdict_tells_the_drop_of_the_best_arm() -> None:
     assert (
         "single" not in compared(played(UNIFORM, MGB, told=dict.fromkeys(("uniform", "MGB"), always(0.7, 0.4)))).verdict
     )
-    assert verdict([], [], [], {}, ended=False, drops={"x": drop(1.0)}) == "No results yet."
+    assert verdict([], [], [], ended=False, drops={"x": drop(1.0)}) == "No results yet."
 
 
 def test_many_tasks_are_counted_not_named() -> None:

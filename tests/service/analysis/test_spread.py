@@ -43,13 +43,12 @@ def test_how_far_off_it_may_lie_is_what_the_seeds_say_that_the_front_reaches() -
     by_seed = [Reading(0.3, -0.3), Reading(0.06, 0.05), Reading(0.05, 0.04), Reading(0.05, 0.04)]
     whole, known = spread_of(by_seed), spread_of(by_seed, [False, True, True, True])
     assert whole[:2] == known[:2] and whole.told.mean == known.told.mean == 0.0
-    assert (whole.off(by_mean=True), known.off(by_mean=True)) == pytest.approx((0.0, 0.13 / 3))
     assert known.told.half_width == known.off() > 0.13 / 3
 
 
 def test_two_seeds_that_the_front_reaches_do_not_say_how_far_off_it_may_lie() -> None:
     few = spread_of([Reading(0.3, -0.3), Reading(0.01, -0.01), Reading(0.0, 0.0)], [False, True, True])
-    assert few.told[:3] == (0.0, None, 3) and few.off() == math.inf and few.off(by_mean=True) == 0.0
+    assert few.told[:3] == (0.0, None, 3) and few.off() == math.inf
 
 
 def test_two_seeds_have_no_interval_and_no_seed_has_nothing() -> None:
@@ -62,5 +61,4 @@ def test_within_a_tolerance_the_line_lies_no_more_above_nor_the_step_below(by_se
     spread = spread_of(by_seed)
     step, line = ([each.mean or 0.0, each.half_width or 0.0] for each in (spread.step, spread.line))
     assert spread.off() == pytest.approx(max(0.0, line[0] + line[1], step[1] - step[0]))
-    assert 0 <= spread.off(by_mean=True) <= spread.off()
     assert spread.told.mean == pytest.approx(max(line[0], 0.0) + min(step[0], 0.0))

@@ -19,6 +19,10 @@ from service.analysis.readings import TOLERANCE, distance
 
 AXES = [Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0)]
 MOST = 0.08  # of studies that may err
+LIFTED = 0.15  # of studies that would, were readings held against 0 before they are averaged
+MOST_OF_COARSE, BULGE = 0.25, 0.014  # of a grid of five: studies that may err, and the front's distance from the line
+LINE_WITHIN = 0.01  # of the ranges
+SEEN = 0.8  # of studies whose arm lies off
 LOW, HIGH = 2.0, 10.0  # bits of I(X;Z)
 
 
@@ -55,7 +59,7 @@ def simulated(case: Case, rng: np.random.Generator) -> ArmPlace:
                 point = Point(f"{arm}{seed}-{i}", arm, seed, tuple(test[i]), tuple(validation[i]))
                 trials.append(Placed(point, point, {}))
     arms = ["grid", "automatic"]
-    return arm_places(trials, arms, "grid", AXES, (), ["grid"], arms, None)["automatic"]
+    return arm_places(trials, arms, "grid", AXES, (), arms, None)["automatic"]
 
 
 def averaged_last(place: ArmPlace) -> bool:
@@ -82,7 +86,7 @@ def claims(case: Case, repetitions: int) -> tuple[float, float]:
 )
 def test_noise_about_the_line_does_not_lift_an_arm_above_the_front(case: Case) -> None:
     off, before = claims(case, 200)
-    assert off <= MOST < 0.15 < before
+    assert off <= MOST < LIFTED < before
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_pooling_does_not_move_the_line() -> None:
     case = Case(20, (10,), noise=0.2, seeds=10, front=straight)
     lines = [simulated(case, rng).place.distance.line.mean or 0.0 for _ in range(60)]
     print(f"{case[:4]}: the line's mean is {np.mean(lines):+.4f}")
-    assert abs(np.mean(lines)) < 0.01
+    assert abs(np.mean(lines)) < LINE_WITHIN
 
 
 def test_a_coarse_grid_has_its_price() -> None:
@@ -118,7 +122,7 @@ def test_a_coarse_grid_has_its_price() -> None:
     bulge = distance(scaled, np.array([middle, -bent(middle)]) / np.array([np.ptp(x), np.ptp(bent(x))])).line
     off, _ = claims(Case(5, (0.5,), noise=0.1, seeds=10), 100)
     print(f"the front bulges by {bulge:.4f} of the ranges")
-    assert bulge == pytest.approx(0.014, abs=5e-4) and MOST < off <= 0.25
+    assert bulge == pytest.approx(BULGE, abs=5e-4) and MOST < off <= MOST_OF_COARSE
 
 
 def test_past_a_noisy_end_an_arm_that_lies_above_is_not_said_to_lie_on_the_front() -> None:
@@ -148,7 +152,7 @@ def test_what_an_arm_lacks_where_the_front_is_steep_is_seen_however_far_the_grid
                     point = Point(f"{arm}{seed}-{i}", arm, seed, values)
                     trials.append(Placed(point, point, {}))
         arms = ["grid", "automatic"]
-        places.append(arm_places(trials, arms, "grid", AXES, (), ["grid"], arms, None)["automatic"])
+        places.append(arm_places(trials, arms, "grid", AXES, (), arms, None)["automatic"])
     near = sum(abs(place.place.distance.told.mean or 1.0) <= TOLERANCE for place in places)
     below = sum(place.standing == "below" for place in places)
     print(f"reach {reach}: below in {below} of 20 studies, within the tolerance by its distance in {near}")
@@ -170,4 +174,4 @@ def test_an_arm_that_lies_off_the_front_is_seen(off: float, standing: str) -> No
     case = Case(10, (5,), noise=0.02, seeds=5, off=off)
     seen = [simulated(case, rng).standing == standing for _ in range(50)]
     print(f"{case[:5]}: {standing} in {sum(seen)} of {len(seen)} studies")
-    assert sum(seen) >= 0.8 * len(seen)
+    assert sum(seen) >= SEEN * len(seen)

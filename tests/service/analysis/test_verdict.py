@@ -9,6 +9,7 @@ import pytest
 from service.analysis import ArmResult, Axis, Interval, Pair, compare, mean_interval, pairs_of, place_words
 from service.analysis.amounts import Amount
 from service.analysis.arm_places import ArmPlace
+from service.analysis.comparison import Drawn
 from service.analysis.cost import CostCurve, Reach, Spent
 from service.analysis.fronts import Point, Trial
 from service.analysis.indicators import over_seeds
@@ -21,8 +22,8 @@ from service.analysis.spread import Spread
 from service.analysis.verdict import pair_words, reach_words, verdict
 from service.contract.metrics import Goal
 
-SECONDS = {"base": 200.0, "arm": 50.0, "b": 20.0, "c": 20.0, "d": 20.0, "e": 20.0}
 AXES = (Axis("i_xz_bits", "minimize", 10.0), Axis("i_zy_bits", "maximize", 0.0))
+FRONT = Drawn(12.0, True)
 NO_REACH = Reach(Interval(None, None, 0), None, 0, 0)
 
 
@@ -36,10 +37,11 @@ def pair(
     ratio: float | None = 0.9,
     reach: Reach = NO_REACH,
     effect: float | None = -2.0,
+    drawn: tuple[Drawn, Drawn] = (FRONT, FRONT),
 ) -> Pair:
     half = None if seeds == 1 else 0.25
     tested = Paired(Interval(ratio, None if seeds == 1 else 0.02, seeds), Interval(difference, half, seeds), p, effect)
-    return Pair(arm, "base", tested, adjusted, reach, whole)
+    return Pair(arm, "base", tested, adjusted, reach, whole, drawn)
 
 
 def result(name: str, mean: float | None = 8.0, by_seed: dict[int, float] | None = None) -> ArmResult:
@@ -52,10 +54,10 @@ def results(*names: str) -> list[ArmResult]:
 
 
 def test_the_adjusted_p_is_printed_not_the_raw_one() -> None:
-    words = pair_words(pair(p=0.011, adjusted=0.033), SECONDS, tests=3)
+    words = pair_words(pair(p=0.011, adjusted=0.033), tests=3)
     assert "p = 0.033" in words and "0.011" not in words
-    assert "Holm over 3 arms" in words and "Holm over 2 arms" in pair_words(pair(), SECONDS, tests=2)
-    alone = pair_words(pair(p=0.011, adjusted=0.011), SECONDS, tests=1)
+    assert "Holm over 3 arms" in words and "Holm over 2 arms" in pair_words(pair(), tests=2)
+    alone = pair_words(pair(p=0.011, adjusted=0.011), tests=1)
     assert "p = 0.011" in alone and "Holm" not in alone
 
 
@@ -63,41 +65,33 @@ def test_a_difference_is_shown_by_the_adjusted_p_alone() -> None:
     """0.02 would be shown, 0.06 is not."""
     hidden, seen = pair(p=0.02, adjusted=0.06), pair(p=0.02, adjusted=0.049)
     assert (hidden.shown, seen.shown) == (False, True)
-    assert pair_words(hidden, SECONDS, 3).startswith("No difference shown between arm and base: ")
-    assert pair_words(seen, SECONDS, 3).startswith("arm reaches less: 90 % ± 2 of base’s hypervolume")
-    assert pair_words(seen._replace(paired=pair(difference=1.0).paired), SECONDS, 3).startswith("arm reaches more: ")
+    assert pair_words(hidden, 3).startswith("No difference shown between arm and base: ")
+    assert pair_words(seen, 3).startswith("arm reaches less: 90 % ± 2 of base’s hypervolume")
+    assert pair_words(seen._replace(paired=pair(difference=1.0).paired), 3).startswith("arm reaches more: ")
     assert LEVEL == 0.05 and not pair(adjusted=0.05).shown and not pair(adjusted=None).shown
 
 
 def test_the_sentence_holds_difference_seeds_p_and_size() -> None:
-    words = pair_words(pair(difference=-1.0, seeds=4, effect=-2.0), SECONDS, 1)
+    words = pair_words(pair(difference=-1.0, seeds=4, effect=-2.0), 1)
     assert "(−1.00 ± 0.25, paired t-test over 4 seeds, p = 0.030, g = −2.00)" in words
-    assert "(+1" in pair_words(pair(difference=1.0), SECONDS, 1)
-    assert "g =" not in pair_words(pair(effect=None), SECONDS, 1)
-
-
-def test_training_time_is_the_arms_as_a_share_of_the_baselines() -> None:
-    assert "with 25 % of its training time" in pair_words(pair(), SECONDS, 1)
-    assert "training time" not in pair_words(pair(), {"base": 0.0, "arm": 5.0}, 1)
-    assert "training time" not in pair_words(pair(), {"base": 5.0, "arm": 0.0}, 1)
+    assert "(+1" in pair_words(pair(difference=1.0), 1)
+    assert "g =" not in pair_words(pair(effect=None), 1)
 
 
 def test_one_seed_says_so_and_tests_nothing() -> None:
-    words = pair_words(pair(seeds=1, p=None, adjusted=None, effect=None), SECONDS, 1)
-    assert words == (
-        "arm reaches 90 % of base’s hypervolume with 25 % of its training time (one seed: no interval, no test)"
-    )
+    words = pair_words(pair(seeds=1, p=None, adjusted=None, effect=None), 1)
+    assert words == ("arm reaches 90 % of base’s hypervolume (one seed: no interval, no test)")
 
 
 def test_arms_that_have_not_ended_are_not_tested() -> None:
-    words = pair_words(pair(whole=False, p=None, adjusted=None), SECONDS, 1)
+    words = pair_words(pair(whole=False, p=None, adjusted=None), 1)
     assert "not all trials have ended: no test" in words and "p =" not in words
-    one = pair_words(pair(whole=False, seeds=1, p=None, adjusted=None), SECONDS, 1)
+    one = pair_words(pair(whole=False, seeds=1, p=None, adjusted=None), 1)
     assert "one seed, not all trials have ended: no test" in one
 
 
 def test_arms_without_a_common_seed_say_so() -> None:
-    words = pair_words(pair(difference=0.0, seeds=0, p=None, adjusted=None, ratio=None), SECONDS, 1)
+    words = pair_words(pair(difference=0.0, seeds=0, p=None, adjusted=None, ratio=None), 1)
     assert words == "arm and base have no seed in common yet"
 
 
@@ -105,9 +99,9 @@ def test_what_the_baseline_spends_is_said_with_its_seeds_and_trials() -> None:
     def words(reached: int, of: int, seconds: float | None, trials: float | None) -> str:
         return reach_words(pair(reach=Reach(Interval(seconds, None, reached), trials, reached, of)))
 
-    assert words(3, 3, 90.0, 7.6) == "base needs 1 m 30 s of training for as much, 8 trials per seed."
-    assert "3 trials per seed" in words(3, 3, 90.0, 2.5), "half a trial counts, as everywhere"
-    assert words(2, 3, 90.0, 1.2) == "base needs 1 m 30 s of training for as much, 1 trial per seed, in 2 of 3 seeds."
+    assert words(3, 3, 90.0, 7.6) == "base needs 8 trainings per seed for as much."
+    assert "3 trainings per seed" in words(3, 3, 90.0, 2.5), "half a trial counts, as everywhere"
+    assert words(2, 3, 90.0, 1.2) == "base needs 1 training per seed for as much, in 2 of 3 seeds."
     assert words(0, 3, None, None) == "base does not reach arm’s hypervolume in any seed."
     assert words(0, 0, None, None) == ""
 
@@ -155,7 +149,7 @@ def place(
         told = {"i_zy_bits": Spread(step, line, step, line)}
     lands = {key: Amount(value, None, seeds, None, None, True) for key, value in (amounts or {}).items()}
     share = Share(0.0, None, None, seeds)
-    own = Place(spread(distance, half, seeds), {}, told, {}, True, share, beyond, lands, seeds)
+    own = Place(spread(distance, half, seeds), {}, told, {}, True, share, beyond, lands, {}, seeds)
     matched = {axis.metric: Interval(exact, 0.01, seeds) for axis in AXES}
     known = None if exact is None else ExactPlace("exact curve", Interval(exact, 0.01, seeds), matched)
     test = Paired(Interval(None, None, 0), own.distance.told, p, None)
@@ -173,11 +167,11 @@ BASE = place(draws=True)
 
 
 def rival(own: ArmPlace, arm: str = "arm", base: ArmPlace = BASE, lost: int = 0, **by_volume: Any) -> Rival:
-    return Rival(pair(arm=arm, **by_volume), own, own, base, curve(1, 2.0), curve(12, 1.0), lost)
+    return Rival(pair(arm=arm, **by_volume), own, own, base, curve(1, 2.0), curve(12, 1.0), lost, epochs=(20.0, 240.0))
 
 
 def said(*rivals: Rival, ended: bool = True) -> str:
-    return verdict(results(*(each.pair.arm for each in rivals)), rivals, AXES, SECONDS, ended)
+    return verdict(results(*(each.pair.arm for each in rivals)), rivals, AXES, ended)
 
 
 def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> None:
@@ -185,8 +179,8 @@ def test_on_the_front_is_said_with_both_readings_then_where_then_the_cost() -> N
         "arm lies on base’s front: at the same I(X;Z) it has 0.100 ± 0.020 bits of I(Z;Y) more than its steps and "
         "0.0500 ± 0.0200 bits of I(Z;Y) less than the straight lines between its trials (between its steps and "
         "lines in each of 3 seeds). It lands where β ≈ 0.0123 lands. "
-        "It took 1 training per seed (2.0 s); base took 12 (12 s), and in the same time has 17 % of its hypervolume, "
-        "after 2 trials."
+        "It took 1 training per seed (20 epochs); base took 12 (240 epochs), and after 1 of them has 8 % of its "
+        "hypervolume. Measured: 2.0 s against 12 s, in cohorts that may differ in height."
     )
 
 
@@ -295,7 +289,7 @@ def test_one_seed_or_trials_under_way_have_no_test() -> None:
     assert "(between its steps and lines in each of 2 seeds: no interval, no test)" in two[1]
     under_way = said(rival(place(-0.12, whole=False)), ended=False)
     assert (
-        under_way.startswith("So far: arm lies below base’s front")
+        under_way.startswith("So far: arm is not shown to lie off base’s front")
         and "not all trials have ended: no test" in under_way
     )
     assert "It took" not in under_way, "what the baseline has for the same is not known yet"
@@ -340,19 +334,34 @@ def test_the_exact_front_is_said_of_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "base", "words"),
+    ("trainings", "epochs", "words"),
     [
-        (curve(1, 0.5), curve(12, 1.0), "base took 12 (12 s), and does not finish one of them in that time."),
-        (curve(1, 99.0), curve(12, 1.0), "base took 12 (12 s), no more than that."),
+        (1, 10.0, "It took 1 training per seed (10 epochs); base took 12 (240 epochs), and does not finish one in as"),
         (
-            curve(3, 1.0),
-            curve(12, 1.0),
-            "It took 3 trainings per seed (3.0 s); base took 12 (12 s), and in",
+            12,
+            240.0,
+            "It took 12 trainings per seed (240 epochs); base took 12 (240 epochs). Measured: 24 s against 12 s.",
         ),
+        (3, 60.0, "It took 3 trainings per seed (60 epochs); base took 12 (240 epochs), and after 3 of them has 25 %"),
+        (3, 0.0, "It took 3 trainings per seed; base took 12, and after 3 of them has 25 % of its hypervolume. Meas"),
     ],
 )
-def test_the_cost_is_what_the_baseline_has_for_as_much(own: CostCurve, base: CostCurve, words: str) -> None:
-    assert words in said(rival(place())._replace(cost=own, baseline_cost=base))
+def test_the_cost_is_what_the_baseline_has_for_as_much(trainings: int, epochs: float, words: str) -> None:
+    one = rival(place())._replace(cost=curve(trainings, 2.0), epochs=(epochs, 240.0))
+    assert words in said(one) and words in said(one._replace(place=place(draws=True))), "an arm of several points too"
+
+
+def test_seconds_are_told_with_the_cohorts_heights_where_these_may_differ() -> None:
+    one = rival(place())
+    assert "Measured: 2.0 s against 12 s, in cohorts that may differ in height." in said(one)
+    assert "Measured: 2.0 s against 12 s." in said(one._replace(stacked=False))
+    assert "Measured" not in said(one._replace(cost=curve(1, 0.0)))
+
+
+def test_an_arm_that_draws_a_front_is_told_from_where_to_where() -> None:
+    own = place(draws=True)
+    own = own._replace(place=own.place._replace(between={"weighting.beta": (0.01, 0.3)}))
+    assert "It lands where β ≈ 0.01 to 0.3 lands. It took 1 training per seed" in said(rival(own))
 
 
 def test_the_arm_that_does_best_by_distance_is_told_and_the_others_are_counted() -> None:
@@ -379,8 +388,11 @@ def test_what_is_shown_but_within_the_tolerance_is_slight() -> None:
 
 def test_hypervolume_is_tested_between_fronts_of_as_many_points_only() -> None:
     one = rival(place(0.0, draws=True), "arm", difference=9.0)
-    assert "no test" in said(one._replace(sizes=(5.0, 14.0))) and "14 points" not in said(one)
-    assert "5 points per seed against 14: hypervolume grows with their number" in said(one._replace(sizes=(5.0, 14.0)))
+    other = rival(place(0.0, draws=True), drawn=(Drawn(5.0, True), Drawn(14.0, True)))
+    assert "no test" in said(other) and "no test" not in said(one) and "points" not in said(one)
+    assert "(5 points per seed against 14: hypervolume grows with their number, no test)" in said(other)
+    of_a_point = rival(place(0.0, draws=True), drawn=(Drawn(5.0, True), Drawn(5.0, False)))
+    assert "(a front against one point, no test)" in said(of_a_point)
 
 
 def test_one_other_arm_is_not_counted_but_told() -> None:
@@ -389,32 +401,32 @@ def test_one_other_arm_is_not_counted_but_told() -> None:
 
 def test_a_named_baseline_without_a_result_is_said() -> None:
     one = [result("base", None, {}), result("arm")]
-    assert verdict(one, [], AXES, SECONDS, ended=False, awaited="base") == (
+    assert verdict(one, [], AXES, ended=False, awaited="base") == (
         "So far: base, the baseline, has no result yet: there is no front to measure by."
     )
 
 
 def test_without_a_result_that_is_said() -> None:
     nothing = [result("base", None, {}), result("arm", None, {})]
-    assert verdict(nothing, [], AXES, SECONDS, ended=False) == "No results yet."
-    assert verdict(nothing, [], AXES, SECONDS, ended=True) == "No trial produced a result."
+    assert verdict(nothing, [], AXES, ended=False) == "No results yet."
+    assert verdict(nothing, [], AXES, ended=True) == "No trial produced a result."
     outside = [result("base", 0.0, {0: 0.0}), result("arm", None, {})]
-    assert "No trial lies within the reference point" in verdict(outside, [], AXES, SECONDS, ended=True)
+    assert "No trial lies within the reference point" in verdict(outside, [], AXES, ended=True)
 
 
 def test_an_arm_alone_is_told_with_its_interval() -> None:
     one = result("base", 8.0, {0: 8.0})._replace(hypervolume=Interval(8.0, None, 1))
-    assert "one seed, no interval" in verdict([one], [], AXES, SECONDS, ended=True)
+    assert "one seed, no interval" in verdict([one], [], AXES, ended=True)
     two = result("base", 8.0, {0: 7.0, 1: 9.0})._replace(hypervolume=mean_interval([7.0, 9.0]))
-    assert verdict([two], [], AXES, SECONDS, ended=True) == (
+    assert verdict([two], [], AXES, ended=True) == (
         "base has a hypervolume of 7.00 and 9.00, two seeds, both values, no interval."
     )
     both = [result("base")._replace(hypervolume=Interval(8.0, 0.5, 3)), result("arm", None, {})]
-    words = verdict(both, [], AXES, SECONDS, ended=False)
+    words = verdict(both, [], AXES, ended=False)
     assert words.startswith("So far: base has a hypervolume of 8.0") and "mean ± 95 % interval over 3 seeds" in words
     assert words.endswith("The other arm has no result yet.")
     three = [*both, result("c", None, {})]
-    assert verdict(three, [], AXES, SECONDS, ended=True).endswith("The other arms have no result.")
+    assert verdict(three, [], AXES, ended=True).endswith("The other arms have no result.")
 
 
 # From results to pairs
@@ -439,7 +451,7 @@ def spent(**by_arm: list[float]) -> dict[str, list[Spent]]:
 
 def test_tests_are_adjusted_together_and_the_baseline_is_no_pair() -> None:
     given = {"base": [1.0, 2.0, 3.0, 4.0], "b": [1.4, 2.1, 3.5, 4.2], "c": [1.1, 2.3, 3.1, 4.6]}
-    pairs = pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given))
+    pairs = pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given), dict.fromkeys(given, FRONT))
     assert [(p.arm, p.baseline) for p in pairs] == [("b", "base"), ("c", "base")]
     raw = [p.paired.p_value or 0.0 for p in pairs]
     first, second = (0, 1) if raw[0] <= raw[1] else (1, 0)
@@ -449,7 +461,7 @@ def test_tests_are_adjusted_together_and_the_baseline_is_no_pair() -> None:
 
 def test_an_arm_under_way_is_not_tested_and_does_not_count_among_the_tests() -> None:
     given = {"base": [1.0, 2.0, 3.0], "b": [1.4, 2.1, 3.5], "c": [1.1, 2.3, 3.1]}
-    b, c = pairs_of(volumes(**given), "base", spent(**given), AXES, (), ["base", "b"])
+    b, c = pairs_of(volumes(**given), "base", spent(**given), AXES, (), ["base", "b"], dict.fromkeys(given, FRONT))
     assert (b.whole, c.whole) == (True, False)
     assert b.p_adjusted == b.paired.p_value is not None
     assert (c.p_adjusted, c.paired.p_value, c.paired.effect_size) == (None, None, None)
@@ -458,21 +470,21 @@ def test_an_arm_under_way_is_not_tested_and_does_not_count_among_the_tests() -> 
 
 def test_nothing_is_tested_against_a_baseline_under_way() -> None:
     given = {"base": [1.0, 2.0, 3.0], "b": [1.4, 2.1, 3.5]}
-    (b,) = pairs_of(volumes(**given), "base", spent(**given), AXES, (), ["b"])
+    (b,) = pairs_of(volumes(**given), "base", spent(**given), AXES, (), ["b"], dict.fromkeys(given, FRONT))
     assert (b.whole, b.p_adjusted) == (False, None)
     assert (b.reach.reached, b.reach.of) == (0, 0), "what it will have spent is not known yet"
 
 
 def test_what_is_reached_is_the_arms_hypervolume_by_the_baselines_trials() -> None:
     given = {"base": [3.0, 3.0], "b": [2.0, 4.0]}
-    (b,) = pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given))
+    (b,) = pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given), dict.fromkeys(given, FRONT))
     assert (b.reach.reached, b.reach.of, b.reach.trials) == (1, 2, 1.0)
 
 
 def test_an_arm_without_a_result_makes_no_pair() -> None:
     given = {"base": [1.0, 2.0], "b": []}
-    assert pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given)) == []
-    assert pairs_of(volumes(**given), None, spent(**given), AXES, (), list(given)) == []
+    assert pairs_of(volumes(**given), "base", spent(**given), AXES, (), list(given), dict.fromkeys(given, FRONT)) == []
+    assert pairs_of(volumes(**given), None, spent(**given), AXES, (), list(given), dict.fromkeys(given, FRONT)) == []
 
 
 # Arms side by side

@@ -210,7 +210,7 @@ def test_the_verdict_says_below_and_where_nothing_is_shown() -> None:
     )
     said = compared(checked((8.0, 2.79), noise=0.1)).verdict
     assert "bits of I(Z;Y) above the separately trained networks at 1 β (3 seeds: no difference shown)" in said
-    assert "at 1 β (1 seed: no interval)" in compared(checked((8.0, 2.7), seeds=1)).verdict
+    assert "at 1 β (1 seed: no interval, no difference shown)" in compared(checked((8.0, 2.7), seeds=1)).verdict
 
 
 def test_where_no_network_has_a_place_on_the_curve_its_height_is_not_known() -> None:

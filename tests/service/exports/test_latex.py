@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,11 @@ from service.exports.latex import escaped, in_maths, latex_table
 from service.views.fold import StudyView
 from tests.service.studies import MIB, bottleneck_of, play
 
-GRID: dict[str, object] = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
+ONE: dict[str, Any] = {"name": "manual β", "weighting": {"name": "fixed", "beta": 0.01}}
+GRID: dict[str, Any] = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
 
 
-def finished(*arms: dict[str, object], seeds: int = 3, lag: float = 0.0) -> StudyView:
+def finished(*arms: dict[str, Any], seeds: int = 3, lag: float = 0.0) -> StudyView:
     """Rates of 12 bits: hypervolumes are 20 times the bits of label. With each seed MIB falls back by the lag."""
     view = bottleneck_of(*(arms or (GRID, MIB)), seeds=range(seeds))
     for trial_id, trial in view.trials.items():
@@ -43,8 +45,15 @@ def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
     # Of 40, 42 and 48: the mean is 43.3, the standard deviation 4.16, Student's t 4.30.
     assert grid[:5] == [r"manual $\beta$", "6/6", r"$43.3 \pm 10.3$", "--", "--"]
     assert grid[10:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
-    assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", r"$-20.0 \pm 0.0$", "--"], "the same difference is not tested"
+    assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", "--", "--"], "one point is not held against two"
     assert mib[13:] == ["$0$", "$7.50$"]
+
+
+def test_a_difference_in_hypervolume_is_given_between_arms_of_as_many_points() -> None:
+    one, unlike = latex_table(compared(finished(ONE, MIB)), "s"), latex_table(compared(finished(lag=1.0)), "s")
+    assert rows_of(one)[2][3:5] == [r"$-20.0 \pm 0.0$", "--"], "the same difference is not tested"
+    assert rows_of(unlike)[2][3:5] == ["--", "--"] and "$t$-test" not in unlike
+    assert "None is given where the numbers of points per seed differ" in unlike and "None is given" not in one
 
 
 def test_an_arms_place_has_its_intervals() -> None:
@@ -71,7 +80,7 @@ def test_without_another_arm_there_is_no_place() -> None:
 
 
 def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
-    table = latex_table(compared(finished(lag=1.0)), "β & co")
+    table = latex_table(compared(finished(ONE, MIB, lag=1.0)), "β & co")
     assert rows_of(table)[2][3:5] == [r"$-22.0 \pm 5.0$", "$0.0027$"]
     (caption,) = re.findall(r"\\caption\{(.*)\}\n", table)
     assert caption.startswith(r"$\beta$ \& co. Hypervolume: mean $\pm$ 95 \% interval over 3 seeds, $n = 3$, from the ")
@@ -86,8 +95,8 @@ def test_the_caption_has_n_the_reference_and_what_is_tested() -> None:
 
 
 def test_the_caption_names_the_test_where_any_arm_was_tested_and_nowhere_else() -> None:
-    """One arm differs from the grid by the same in every seed, which is no test; the other does not."""
-    view = bottleneck_of(GRID, MIB, {**MIB, "name": "other"}, seeds=range(3))
+    """One arm differs from the baseline by the same in every seed, which is no test; the other does not."""
+    view = bottleneck_of(ONE, MIB, {**MIB, "name": "other"}, seeds=range(3))
     less = {"manual β": (0.0, 0.0, 0.0), "MIB": (1.0, 1.0, 1.0), "other": (0.5, 0.9, 0.4)}
     for trial_id, trial in view.trials.items():
         gain = 2.0 - less[trial.planned.arm][trial.planned.seed]
@@ -95,7 +104,7 @@ def test_the_caption_names_the_test_where_any_arm_was_tested_and_nowhere_else() 
     table = latex_table(compared(view), "s")
     assert [row[4] for row in rows_of(table)[1:]] == ["--", "--", "$0.059$"]
     assert "seed by seed; $p$: paired $t$-test, Holm's method." in table
-    untested = latex_table(compared(finished()), "s")
+    untested = latex_table(compared(finished(ONE, MIB)), "s")
     assert [row[4] for row in rows_of(untested)[1:]] == ["--", "--"] and "$t$-test" not in untested
     assert r"Difference: to manual $\beta$, seed by seed. Distance" in untested
     none = latex_table(compared(bottleneck_of(GRID, MIB)), "s")
@@ -111,7 +120,7 @@ def test_the_caption_begins_with_the_name_and_ends_with_what_is_lost() -> None:
 
 
 def test_of_several_arms_the_adjusted_p_is_printed() -> None:
-    view = bottleneck_of(GRID, MIB, {**MIB, "name": "other"}, seeds=range(3))
+    view = bottleneck_of(ONE, MIB, {**MIB, "name": "other"}, seeds=range(3))
     less = {"manual β": (0.0, 0.0, 0.0), "MIB": (1.0, 1.1, 1.2), "other": (0.5, 0.9, 0.4)}
     for trial_id, trial in view.trials.items():
         gain = 2.0 - less[trial.planned.arm][trial.planned.seed]
@@ -133,7 +142,7 @@ def test_arms_with_fewer_seeds_are_told_in_the_caption() -> None:
 
 
 def test_two_seeds_are_two_values_and_n_is_two() -> None:
-    table = latex_table(compared(finished(seeds=2)), "s")
+    table = latex_table(compared(finished(ONE, MIB, seeds=2)), "s")
     _, grid, mib = rows_of(table)
     assert (grid[2], mib[3], mib[4]) == ("$40.0$ and $42.0$", "$-20.0$", "--")
     assert "two seeds, both values, no interval, $n = 2$" in table and "$t$-test" not in table

@@ -162,7 +162,7 @@ def test_members_with_ranges_of_their_own_do_what_they_do_alone(problem: Any, mo
 def test_members_with_temperatures_of_their_own_do_what_they_do_alone() -> None:
     specs = [Conditional(points=3, scalarization="stch", mu=mu) for mu in (0.02, 0.2, 5.0)]
     tasks = Multitask(auxiliaries=["rotation"])
-    own = {"problem": tasks, "model": Mlp(widths=[16], latent=4), "learning_rate": 1e-2}
+    own: dict[str, Any] = {"problem": tasks, "model": Mlp(widths=[16], latent=4), "learning_rate": 1e-2}
     trials = [trial(spec, name=f" {spec.mu}", **own) for spec in specs]
     (together,) = reports(*trials)
     assert_alike_alone(together, trials)

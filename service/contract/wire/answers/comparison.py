@@ -239,7 +239,7 @@ class ComparedArm(ArmLook):
         dict[str, AmountOverSeeds], Field(description="the same settings with their intervals")
     ]
     exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
-    draws_front: Annotated[bool, Field(description="it has more than one configuration")]
+    draws_front: Annotated[bool, Field(description="its front has more than one point in most seeds")]
     delta_m: Annotated[
         AgainstSingleTasks | None,
         Field(
@@ -287,11 +287,14 @@ class ComparedPair(Answer):
     difference: Annotated[OverSeeds, Field(description="of the hypervolumes, arm minus baseline")]
     p_value: Annotated[
         float | None,
-        Field(description="of the two-sided paired t-test; null below three seeds, and until both have all trials"),
+        Field(
+            description="of the two-sided paired t-test; null below three seeds, until both have all trials, and where "
+            "they have different numbers of points per seed, or one point against a front"
+        ),
     ]
     p_adjusted: Annotated[float | None, Field(description="the same by Holm's method, over all pairs of the study")]
-    effect_size: Annotated[float | None, Field(description="Hedges' g; null below three seeds")]
-    shown: Annotated[bool, Field(description="a difference is shown at the level of 5 %")]
+    effect_size: Annotated[float | None, Field(description="Hedges' g; null where there is no test")]
+    shown: Annotated[bool, Field(description="a difference in hypervolume is shown at the level of 5 %")]
     whole: Annotated[bool, Field(description="all trials of both have ended; nothing is tested before that")]
     standing: Annotated[
         Literal["above", "on", "below", "open", "beyond"] | None,
@@ -299,8 +302,8 @@ class ComparedPair(Answer):
             description="where it lies against the baseline's front; on: it is off by no more than 2 % of the "
             "objectives' ranges, its lines included, and no gap at a matched value speaks against it, above: the line "
             "is beaten, below: the step is not reached, by distance or at a matched value, open: not shown to lie off "
-            "it, as between distant steps and lines, beyond: mostly where it does not reach; null where there is no "
-            "distance"
+            "it, as between distant steps and lines, or not tested, beyond: mostly where it does not reach; null where "
+            "there is no distance"
         ),
     ]
     standing_words: Annotated[

@@ -55,24 +55,6 @@ def test_what_is_no_number_is_a_dash(function: str, value: float) -> None:
     assert numbers.spread(1.0, value) == "1.00"
 
 
-@pytest.mark.parametrize(
-    ("ratio", "words"),
-    [
-        (0.004, "under 1 % of"),
-        (0.17, "17 % of"),
-        (0.999, "100 % of"),
-        (1.0, "100 % of"),
-        (1.04, "100 % of"),
-        (1.05, "1.1 times"),
-        (2.34, "2.3 times"),
-        (21.28, "21 times"),
-        (1234.0, "1,200 times"),
-    ],
-)
-def test_a_part_is_a_percentage_and_a_multiple_is_told_in_times(ratio: float, words: str) -> None:
-    assert numbers.part(ratio) == words
-
-
 @given(finite)
 def test_a_number_is_read_back_within_three_digits(value: float) -> None:
     text = numbers.number(value).replace("−", "-").replace(",", "")
