@@ -96,7 +96,8 @@ def keep(
     else:
         with Client(url, token) as client:
             export = json.loads(client.study(source).export("json"))
-    finding = kept(export, machine or machine_words(), asked(name).curves, commit=commit)
+    study = asked(name)
+    finding = kept(export, machine or machine_words(), study.curves, commit=commit, only=study.metrics)
     if wrong := differences(name, finding):
         raise ValueError(f"{source} is not the study that {name} asks for: {'; '.join(wrong)}")
     path = save(name, finding)

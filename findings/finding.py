@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -49,6 +49,7 @@ class KeptTrial(Kept):
     state: TrialState = TrialState.FINISHED
     reason: str | None = None
     stopped_after: Annotated[int | None, Field(description="the epoch after which `stopping` ended it")] = None
+    spared: Annotated[bool, Field(description="the search ended without it; it has no values")] = False
     ended: Annotated[float | None, Field(description="seconds after the study's start")] = None
     suggested: dict[str, Any] = {}
     values: Annotated[list[Value], Field(description="last value of each metric of the finding")]
@@ -79,19 +80,24 @@ def kept(
     curves: list[str],
     version: str | None = None,
     commit: str | None = None,
+    only: Collection[str] = (),
 ) -> Finding:
     """The part of an exported study (`paretoscope export ID study.json`) that is kept, with some curves if asked for.
 
-    `version` is the one that measured, where it is not the one that exported.
+    Of all metrics, or `only` of some; `version` is the one that measured, where it is not the one that exported.
     """
     study, trials = export["study"], export["trials"]
     measured = [own["metrics"] for trial in trials for own in (trial, *trial.get("points", []))]
     metrics = list(dict.fromkeys(name for own in measured for name in own))
-    missing = [name for name in curves if name not in metrics]
-    if missing:
-        raise ValueError(f"curves: no trial reported {missing[0]!r}; reported: {', '.join(metrics)}")
+    for key, names in (("curves", curves), ("metrics", only)):
+        if missing := [name for name in names if name not in metrics]:
+            raise ValueError(f"{key}: no trial reported {missing[0]!r}; reported: {', '.join(metrics)}")
+    metrics = [name for name in metrics if not only or name in only]
     over = list(dict.fromkeys([EPOCH, *curves])) if curves else []
     plans = expand(check_study(study["spec"]))
+    known = {trial["id"]: trial for trial in trials}
+    if strange := known.keys() - {plan.id for plan in plans}:
+        raise ValueError(f"the spec plans no trial {min(strange)}")
     start = datetime.fromisoformat(study["started_at"])
     return Finding(
         paretoscope=version or export["paretoscope"],
@@ -101,24 +107,38 @@ def kept(
         metrics=metrics,
         curves=over,
         trials=[
-            KeptTrial(
-                arm=trial["arm"],
-                seed=trial["seed"],
-                state=trial["state"],
-                reason=trial["reason"],
-                stopped_after=trial.get("stopped_after"),  # exports of 0.1.0 have none
-                ended=_after(start, trial["ended_at"]),
-                suggested={k: rounded(v) for k, v in trial["config"].items() if k not in plan.config},
-                values=[rounded(trial["metrics"].get(name)) for name in metrics],
-                curves=[[rounded(report.get(name)) for report in trial["reports"]] for name in over],
-                points=[
-                    KeptPoint(where=point["where"], values=[rounded(point["metrics"].get(name)) for name in metrics])
-                    for point in trial.get("points", [])
-                ],
-            )
-            for trial, plan in zip(trials, plans, strict=True)
+            _kept(known[plan.id], plan.config, metrics, over, start)
+            if plan.id in known
+            else KeptTrial(arm=plan.arm, seed=plan.seed, state=TrialState.PLANNED, spared=True, values=[])
+            for plan in plans
         ],
     )
+
+
+def _kept(
+    trial: Mapping[str, Any], planned: Mapping[str, Any], metrics: list[str], curves: list[str], start: datetime
+) -> KeptTrial:
+    return KeptTrial(
+        arm=trial["arm"],
+        seed=trial["seed"],
+        state=trial["state"],
+        reason=trial["reason"],
+        stopped_after=trial.get("stopped_after"),  # exports of 0.1.0 have none
+        ended=_after(start, trial["ended_at"]),
+        suggested={key: rounded(value) for key, value in trial["config"].items() if key not in planned},
+        values=[rounded(trial["metrics"].get(name)) for name in metrics],
+        curves=[[rounded(report.get(name)) for report in _having(trial["reports"], curves)] for name in curves],
+        points=[
+            KeptPoint(where=point["where"], values=[rounded(point["metrics"].get(name)) for name in metrics])
+            for point in trial.get("points", [])
+        ],
+    )
+
+
+def _having(reports: list[dict[str, Any]], curves: list[str]) -> list[dict[str, Any]]:
+    """Those that say something of a curve, and the last: not every epoch measures everything."""
+    asked = [name for name in curves if name != EPOCH]
+    return [each for each in reports[:-1] if any(each.get(name) is not None for name in asked)] + reports[-1:]
 
 
 def _after(start: datetime, at: str | None) -> float | None:

@@ -17,10 +17,11 @@ LARGEST = 256_000  # bytes of a kept study
 
 
 class Asked(NamedTuple):
-    """A study that is run for a finding, and the metrics of which it keeps every report."""
+    """A study that is run for a finding, the metrics of which it keeps every report, and those that it keeps at all."""
 
     study: Study
     curves: list[str]
+    metrics: tuple[str, ...] = ()  # none: all
 
 
 def names() -> list[str]:
@@ -46,15 +47,18 @@ def save(name: str, finding: Finding) -> Path:
 def asked(name: str) -> Asked:
     """`docs/findings/NAME.yaml`, else the preset NAME.
 
-    The former is a study with `curves`, a list of metrics; with `preset` it is that preset, and its other keys
-    replace the preset's.
+    The former is a study with `curves` and `metrics`, lists of metrics; with `preset` it is that preset, and its other
+    keys replace the preset's. Where a search learns `from` a kept study, that is named as here.
     """
     own = FOLDER / f"{name}.yaml"
     body = _read(own if own.is_file() else _preset(name))
-    curves = body.pop("curves", [])
+    curves, metrics = body.pop("curves", []), body.pop("metrics", [])
     if "preset" in body:
         body = _read(_preset(body.pop("preset"))) | body
-    return Asked(check_study(body), curves)
+    for search in (arm.get("search", {}) for arm in body["arms"]):
+        if "from" in search:
+            search["from"] = [load(earlier).study.id for earlier in search["from"]]
+    return Asked(check_study(body), curves, tuple(metrics))
 
 
 def _preset(name: str) -> Path:

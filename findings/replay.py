@@ -47,6 +47,8 @@ def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
     yield study.started_at, StudyStarted(uid="started")
     trials = list(zip(ids, finding.trials, strict=True))
     for trial_id, trial in trials:
+        if trial.spared:
+            continue
         if trial.state is not TrialState.PLANNED:
             yield study.started_at, TrialStarted(uid=f"{trial_id}:started", trial=trial_id, config=trial.suggested)
         reports = list(_reports(finding, trial))
@@ -62,7 +64,7 @@ def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
         elif trial.stopped_after is not None:
             after, why = trial.stopped_after, trial.reason or ""
             yield at, TrialStopped(uid=f"{trial_id}:stopped", trial=trial_id, epoch=after, reason=why)
-    yield study.ended_at, _end(study.state, study.reason)
+    yield study.ended_at, _end(study.state, study.reason, [trial_id for trial_id, trial in trials if trial.spared])
 
 
 def _reports(finding: Finding, trial: KeptTrial) -> Iterator[Metrics]:
@@ -84,9 +86,9 @@ def _known(names: list[str], values: tuple[int | float | None, ...] | list[int |
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def _end(state: StudyState, reason: str | None) -> Event:
+def _end(state: StudyState, reason: str | None, spared: list[str]) -> Event:
     if state is StudyState.FINISHED:
-        return StudyFinished(uid="end", reason=reason)
+        return StudyFinished(uid="end", reason=reason, spared=spared or None)
     if state is StudyState.FAILED:
         return StudyFailed(uid="end", reason=reason or "")
     if state is StudyState.CANCELLED:

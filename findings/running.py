@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from findings.finding import Finding, kept
 from findings.folder import Asked
@@ -53,7 +53,7 @@ def begun(client: Client, notes: Notes, name: str, asked: Asked, again: bool, co
     if known is not None:
         try:
             study = client.study(known.study)
-            if study.read()["spec"] == spec:
+            if _submitted(study.read()["spec"]) == spec:
                 return study, known
         except ClientError as error:
             if error.status != 404:
@@ -61,6 +61,13 @@ def begun(client: Client, notes: Notes, name: str, asked: Asked, again: bool, co
     study = client.submit(spec)
     notes.write(name, note := Note(study.id, __version__, commit))
     return study, note
+
+
+def _submitted(spec: dict[str, Any]) -> dict[str, Any]:
+    """Without what the service found in earlier studies for its searches."""
+    for arm in spec["arms"]:
+        arm["search"].pop("told", None)
+    return spec
 
 
 def ended(study: Study) -> None:
@@ -71,4 +78,5 @@ def ended(study: Study) -> None:
 
 
 def measured(study: Study, asked: Asked, machine: str, note: Note) -> Finding:
-    return kept(json.loads(study.export("json")), machine, asked.curves, note.paretoscope, note.commit)
+    export = json.loads(study.export("json"))
+    return kept(export, machine, asked.curves, note.paretoscope, note.commit, asked.metrics)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from findings.quantities import (
     curves,
+    early,
     exact,
+    filling,
     gradients,
     marks,
     matching,
@@ -14,12 +16,16 @@ from findings.quantities import (
     studies,
     tasks,
     verified,
+    volumes,
 )
 from findings.quantities.quantity import Quantity
 
 QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
-    for theme in (studies, places, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified)
+    for theme in (
+        *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified),
+        *(filling, early),
+    )
     for quantity in theme.QUANTITIES
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
-from findings.finding import Finding, finding_text, rounded
+from findings.finding import Finding, finding_text, kept, rounded
 from findings.replay import view_of
 from service.analysis.compared import compared
+from service.answers.whole import whole
 from service.contract.wire.events import Event, TrialState
 from tests.findings.played import finding, view
 from tests.service.studies import ALL_BETAS, MANUAL, bottleneck_of, curve, event, play, play_curves, tell
@@ -30,6 +32,21 @@ def test_reports_are_kept_of_the_curves_that_are_asked_for() -> None:
     assert compared(without) == compared(having)
     with pytest.raises(ValueError, match="no trial reported 'acuracy'; reported: epoch, i_xz_bits"):
         finding(curves=["acuracy"])
+
+
+def test_some_metrics_can_be_kept_alone_and_reports_without_a_curve_are_not_kept() -> None:
+    played = bottleneck_of(MANUAL, seeds=[0])
+    tell(played, event("study_started"))
+    every = {"i_xz_bits": 2.0, "i_zy_bits": 1.0, "seconds": 1.0}
+    for trial in played.trials:
+        play(played, trial, [{"seconds": 0.5}, {**every, "accuracy": 0.5}, {"seconds": 0.75}, every])
+    tell(played, event("study_finished"))
+    export = orjson.loads(orjson.dumps(whole(played)))
+    own = kept(export, "a machine", ["accuracy"], only=["epoch", "i_xz_bits", "i_zy_bits"])
+    assert own.metrics == ["epoch", "i_xz_bits", "i_zy_bits"]
+    assert [trial.curves for trial in own.trials] == [[[2, 4], [0.5, None]]] * 3
+    with pytest.raises(ValueError, match="metrics: no trial reported 'acuracy'"):
+        kept(export, "a machine", [], only=["acuracy"])
 
 
 def test_the_points_of_a_trial_are_kept_and_count_as_they_did() -> None:

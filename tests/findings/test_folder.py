@@ -35,7 +35,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_preset_is_asked_for_as_it_is_or_with_other_keys(folders: Path) -> None:
     assert asked("demo").study.seeds == [0, 1]
     (folders / "demo.yaml").write_text("preset: demo\nseeds: [0, 1, 2, 3, 4]\ncurves: [accuracy]\n")
-    study, curves = asked("demo")
+    study, curves, _ = asked("demo")
     assert (study.seeds, [arm.name for arm in study.arms], curves) == (
         [0, 1, 2, 3, 4],
         ["manual β", "MIB"],
@@ -43,6 +43,15 @@ def test_a_preset_is_asked_for_as_it_is_or_with_other_keys(folders: Path) -> Non
     )
     with pytest.raises(ValueError, match="there is no study 'dmo': neither"):
         asked("dmo")
+
+
+def test_a_search_learns_from_a_kept_study_by_its_name(folders: Path) -> None:
+    save("first", finding())
+    search = "{name: optuna, trials: 5, from: [first]}"
+    arm = f"{{name: a, weighting: {{name: fixed, beta: {{range: {{from: 0.1, to: 1}}}}}}, search: {search}}}"
+    (folders / "second.yaml").write_text(f"name: s\narms: [{arm}]\nmetrics: [accuracy]\n")
+    study, _, metrics = asked("second")
+    assert (study.arms[0].model_dump(by_alias=True)["search"]["from"], metrics) == (["s1"], ("accuracy",))
 
 
 def test_what_is_kept_is_what_was_asked_for(folders: Path) -> None:

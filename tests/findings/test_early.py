@@ -1,0 +1,109 @@
+"""What ending early saved and gave away, of studies whose course is known."""
+
+from __future__ import annotations
+
+from statistics import mean, stdev
+from typing import Any
+
+import pytest
+
+from findings.expression import Question, arguments
+from findings.finding import Finding, finding_text
+from findings.folder import load
+from findings.quantities import early
+from findings.quantities.early import given_away, replayed
+from findings.replay import view_of
+from service.contract.study.batches import batches_of
+from service.contract.study.limits import Limits
+from service.contract.study.outcomes import objective_values
+from service.views.fold import StudyView
+from service.views.view import View
+from tests.findings.played import finding
+from tests.findings.test_quantities import said
+from tests.service.studies import FILLED, MANUAL, bottleneck_of, event, play, tell
+from workers.planning.enough import UntilEnough, until_enough
+from workers.planning.past import Past
+
+BETA = "weighting.beta"
+
+
+def stopped_at_5() -> Finding:
+    """Of three βs one trains on, in three seeds; the others have spent half as long."""
+    view = bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10}, stopping={"name": "halving"})
+    return finding(_played(view, lambda beta: beta < 1))
+
+
+def _played(view: StudyView, stops: Any) -> StudyView:
+    tell(view, event("study_started"))
+    for trial, own in view.trials.items():
+        beta = own.planned.config["weighting.beta"]
+        epoch = 5 if stops(beta) else 10
+        report = {"epoch": epoch, "i_xz_bits": 2.0, "i_zy_bits": 1.0, "seconds": float(epoch)}
+        play(view, trial, [report], end="")
+        end = event("trial_stopped", trial=trial, epoch=5, reason="why") if stops(beta) else None
+        tell(view, end or event("trial_finished", trial=trial))
+    tell(view, event("study_finished"))
+    return view
+
+
+def test_epochs_and_seconds_of_a_study_with_halving_are_shares_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = _played(bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10}), lambda beta: False)
+    monkeypatch.setattr(early, "other_study", lambda name: {"whole": whole}[name])
+    assert said("epochs trained(manual β)", stopped_at_5()) == "67 %"
+    assert said("seconds share of study(whole; manual β)", stopped_at_5()) == "0.667 ± 0.000 (3 seeds)"
+
+
+def test_a_search_that_ended_early_is_kept_without_what_it_spared() -> None:
+    view = bottleneck_of(FILLED, seeds=[0, 1])
+    tell(view, event("study_started"))
+    ids = list(view.trials)
+    for i, trial in enumerate(ids[:8]):
+        tell(view, event("trial_started", trial=trial, config={"weighting.beta": 0.1 + 0.1 * (i // 2)}))
+        play(view, trial, [{"i_xz_bits": 1.0 + i, "i_zy_bits": 1.0 + i / 8, "seconds": 1.0}])
+    tell(view, event("study_finished", reason="filled: no gap left", spared=ids[8:]))
+    again = view_of(Finding.model_validate_json(finding_text(finding(view))))
+    assert list(again.trials) == ids[:8] and again.state is view.state and again.reason == "filled: no gap left"
+    assert said("counted(filled)", finding(view)) == "8 trials"
+
+
+def by_the_driver(view: View, limits: Limits) -> UntilEnough:
+    """The driver's own search, whose trials have the kept values, told what each reached when it asks for it."""
+    study = view.study.model_copy(update={"limits": limits})
+    begun = {trial: Past({BETA: own.planned.config[BETA]}, False, None) for trial, own in view.trials.items()}
+    (arm,) = study.arms
+    search = until_enough(study, arm, batches_of(study)[arm.name], begun)
+    while batch := search.ask():
+        for trial in batch:
+            search.tell(trial.id, objective_values(view.trials[trial.id].metrics, study.choosing))
+    return search
+
+
+@pytest.mark.parametrize(
+    ("gain", "patience", "trials"),
+    [(0.001, 2, None), (0.003, 2, None), (0.005, 2, 240), (0.01, 2, 180), (0.02, 3, 160)],
+)
+def test_the_replay_of_a_search_ends_where_the_driver_ends_it_and_never_before_its_interval_allows(
+    gain: float, patience: int, trials: int | None
+) -> None:
+    kept = load("enough-gaussian")
+    search = by_the_driver(view_of(kept), Limits(gain=gain, patience=patience))
+    own = replayed(view_of(kept), search.arm)
+    assert search.gains == own.gains[: len(search.gains)]
+    below = [each is not None and each.upper < gain for each in search.gains]
+    assert not any(all(below[k : k + patience]) for k in range(len(below) - patience)), "never before"
+    if trials is None:
+        assert search.ended is None
+    else:
+        asked = f"({search.arm}; {gain}; {patience})"
+        assert said(f"enough after{asked}", kept) == f"{trials} of 300 trials" and all(below[-patience:])
+        assert search.ended is not None and f": stopped after {trials} of 300 trials: " in search.ended.reason
+        print(gain, patience, said(f"given away{asked}", kept))
+
+
+def test_half_a_percent_gives_away_less_than_one_in_every_seed() -> None:
+    kept = load("enough-gaussian")
+    view = view_of(kept)
+    question = Question(kept, view, arguments(view, ["searched β", "0.005", "2"]))
+    shares = list(given_away(question).values())
+    print(f"given away: {mean(shares):.4f} ± {stdev(shares):.4f} over {len(shares)} seeds")
+    assert len(shares) == 5 and max(shares) < 0.01
