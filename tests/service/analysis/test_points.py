@@ -255,4 +255,4 @@ def test_many_curves_are_read_shown_and_compared_as_fast_as_that_many_single_tri
         for own, seconds in zip((curves, trials), zip(*rounds, strict=True), strict=True):
             own.append(min(seconds))
     for step, of_curves, of_trials in zip(("read", "shown", "compared"), curves, trials, strict=True):
-        assert of_curves < 1.2 * of_trials, f"{step}: {of_curves / of_trials:.2f} times"
+        assert of_curves < 1.5 * of_trials, f"{step}: {of_curves / of_trials:.2f} times"
