@@ -119,10 +119,16 @@ WIDE = Front("gaussian", of_gaussian, (9.0, 0.0), FIXED, "beta", (1e-4, 10.0))
 NARROWER = WIDE._replace(ends=(1e-3, 1.0))
 FITTING = WIDE._replace(ends=(0.03, 0.9))
 
+# Values that filling, a grid and the best spacing need, as docs/known-fronts.md has them.
+SIX_FILLED, SIX_GRID, STCH_FILLED, STCH_GRID, WIDE_FILLED, WIDE_GRID = 25, 59, 67, 223, 50, 137
+FOUR_FILLED, FOUR_GRID, NARROWER_FILLED, NARROWER_GRID, FITTING_FILLED, FITTING_GRID = 25, 40, 47, 85, 35, 45
+CONVEX_BEST, CONCAVE_BEST, GAUSSIAN_BEST, CONVEX_EVEN = 19, 64, 28, 22
+CONSTANT_WEIGHTS = 0.125  # of the concave front's hypervolume
+
 
 @pytest.mark.parametrize(
     ("front", "values", "of_grid"),
-    [(SIX, 25, 59), (PREFERENCES, 67, 223), (WIDE, 50, 137)],
+    [(SIX, SIX_FILLED, SIX_GRID), (PREFERENCES, STCH_FILLED, STCH_GRID), (WIDE, WIDE_FILLED, WIDE_GRID)],
     ids=["six", "stch", "wide"],
 )
 def test_98_percent_are_filled_with_at_most_half_of_what_a_grid_needs(front: Front, values: int, of_grid: int) -> None:
@@ -134,7 +140,11 @@ def test_98_percent_are_filled_with_at_most_half_of_what_a_grid_needs(front: Fro
 
 @pytest.mark.parametrize(
     ("front", "values", "of_grid"),
-    [(FOUR, 25, 40), (NARROWER, 47, 85), (FITTING, 35, 45)],
+    [
+        (FOUR, FOUR_FILLED, FOUR_GRID),
+        (NARROWER, NARROWER_FILLED, NARROWER_GRID),
+        (FITTING, FITTING_FILLED, FITTING_GRID),
+    ],
     ids=["four", "1e-3", "fits"],
 )
 def test_where_the_range_fits_the_front_filling_needs_fewer_than_a_grid_but_more_than_half(
@@ -157,16 +167,16 @@ def best_possible(points: list[Point], corner: Point, enough: float) -> int:
     return count
 
 
-def test_the_best_spacing_of_all_needs_19_64_and_28_values() -> None:
+def test_the_best_spacing_of_all_needs_fewer_yet() -> None:
     """So of what a grid of the concave front needs a third is the least that there is, and even gaps are no optimum."""
     line = np.linspace(-0.98, 0.98, 1000).tolist()
     convex = best_possible([FRONTS["convex"](t) for t in line], (1.0, 1.0), ENOUGH * EXACT["convex"])
     concave = best_possible([FRONTS["concave"](t) for t in (*line, -1.0, 1.0)], (1.0, 1.0), ENOUGH * EXACT["concave"])
     gaussian = [(r, -gaussian_at_rate(CORRELATIONS, r)) for r in RATES[::2].tolist()]
-    assert (convex, concave) == (19, 64)
-    assert best_possible(gaussian, (9.0, 0.0), ENOUGH * EXACT["gaussian"]) == 28
+    assert (convex, concave) == (CONVEX_BEST, CONCAVE_BEST)
+    assert best_possible(gaussian, (9.0, 0.0), ENOUGH * EXACT["gaussian"]) == GAUSSIAN_BEST
     even = [[FRONTS["convex"](t) for t in np.linspace(-1, 1, n).tolist()] for n in range(15, 30)]
-    assert next(len(points) for points in even if SIX.share(points) >= ENOUGH) == 22
+    assert next(len(points) for points in even if SIX.share(points) >= ENOUGH) == CONVEX_EVEN
 
 
 def test_constant_weights_have_an_eighth_of_the_concave_front_however_many_there_are() -> None:
@@ -174,7 +184,7 @@ def test_constant_weights_have_an_eighth_of_the_concave_front_however_many_there
     sums = [CONCAVE @ [1.0, beta] for beta in np.geomspace(1e-3, 1e3, 1001)]
     ends = [(float(x), float(y)) for x, y in (CONCAVE[int(np.argmin(own))] for own in sums)]
     assert max(min(point) for point in ends) < 0.01
-    assert PREFERENCES.share(ends) == pytest.approx(1 / 8, abs=0.001)
+    assert PREFERENCES.share(ends) == pytest.approx(CONSTANT_WEIGHTS, abs=0.001)
 
 
 @pytest.mark.parametrize("values", [10, 12, 16, 24])

@@ -15,6 +15,7 @@ from service.views.view import View
 from workers.planning.rungs import Rungs
 
 ARM = "manual β"
+ON_AVERAGE, IN_THE_WORST_SEED = 0.98, 0.96  # at least, of the hypervolume of all
 
 
 def of_one_seed(study: Study, seed: int) -> Study:
@@ -60,4 +61,4 @@ def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_two_
     told = [round(share, 3) for share in shares]
     print(f"hypervolume {mean(shares):.3f} ± {stdev(shares):.3f} over {len(shares)} seeds: {told}; epochs {epochs}")
     assert set(epochs) == {0.3875}  # 64 to epoch 8, 22 to 24, 8 to 40
-    assert mean(shares) >= 0.98 and min(shares) >= 0.96
+    assert mean(shares) >= ON_AVERAGE and min(shares) >= IN_THE_WORST_SEED
