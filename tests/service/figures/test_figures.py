@@ -85,11 +85,12 @@ def test_a_grid_shows_its_median_and_range() -> None:
     assert spread_words(data) == "one seed, no interval · grid: median, range of 2 trials"
 
 
-def test_what_is_not_finite_is_left_out_of_a_path() -> None:
+def test_what_was_not_finite_is_left_out_of_a_path() -> None:
+    """It comes as null: who sends cleans it."""
     view = study_of()
     first, second = view.trials
     play(view, first, weights(1.0, None, 3.0))
-    play(view, second, weights(1.0, 2.0, math.nan), end="trial_failed")
+    play(view, second, weights(1.0, 2.0, None), end="trial_failed")
     band = weights_data(view).arms[0].bands["weight_right"]
     assert (band.epochs, band.middle, band.trials) == ([1, 2, 3], [1.0, 2.0, 3.0], [2, 1, 1])
 

@@ -41,7 +41,7 @@ MAPS = {
     "AgainstSingleTasks.by_metric": "by metric",
     "AgainstSingleTasks.by_seed": "by seed",
     "SingleTasks.measures": "by task",
-    **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "SearchEntry", "EstimatorEntry")},
+    **{f"{entry}.schema": "a JSON schema" for entry in ("Entry", "ProblemEntry", "SearchEntry", "EstimatorEntry")},
     "Vocabulary.markers": "by symbol",
     "Vocabulary.study_defaults": "by key of a study",
     "Fixed.weights": "by term",
