@@ -106,7 +106,7 @@ class Tested(NamedTuple):
 
 def numbers_of_tests(text: str) -> list[Tested]:
     """Those of a text; what is marked otherwise is nobody's."""
-    return [Tested(*found) for found in TESTED.findall(text)]
+    return [Tested(*own) for own in TESTED.findall(text)]
 
 
 def measuring_commands(text: str) -> list[str]:

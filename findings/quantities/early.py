@@ -27,11 +27,11 @@ from service.views.view import View
 
 def epochs_by_seed(view: View, arm: str) -> BySeed:
     """Epochs trained as a share of those planned."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    by_seed: dict[int, list[tuple[int, int]]] = {}
     for trial in view.trials.values():
         if trial.planned.arm == arm:
-            found.setdefault(trial.planned.seed, []).append((trial.epoch, trial.planned.training.epochs))
-    return {seed: sum(own for own, _ in each) / sum(all_ for _, all_ in each) for seed, each in found.items()}
+            by_seed.setdefault(trial.planned.seed, []).append((trial.epoch, trial.planned.training.epochs))
+    return {seed: sum(own for own, _ in each) / sum(all_ for _, all_ in each) for seed, each in by_seed.items()}
 
 
 def epochs_trained(question: Question) -> Said:
@@ -45,11 +45,11 @@ def epochs_trained(question: Question) -> Said:
 
 
 def seconds_by_seed(view: View, arm: str) -> BySeed:
-    found = dict.fromkeys(view.study.seeds, 0.0)
+    by_seed = dict.fromkeys(view.study.seeds, 0.0)
     for trial in view.trials.values():
         if trial.planned.arm == arm:
-            found[trial.planned.seed] += trial.training_seconds or 0.0
-    return found
+            by_seed[trial.planned.seed] += trial.training_seconds or 0.0
+    return by_seed
 
 
 def seconds_shares(question: Question) -> BySeed:

@@ -29,7 +29,7 @@ BETA = "weighting.beta"
 
 def stopped_at_5() -> Finding:
     """Of three βs one trains on, in three seeds; the others have spent half as long."""
-    view = bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10}, stopping={"name": "halving"})
+    view = bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10}, stopping={"name": "halving", "keep": 0.5})
     return finding(_played(view, lambda beta: beta < 1))
 
 

@@ -86,7 +86,7 @@ def test_a_trial_that_was_stopped_or_failed_stays_so() -> None:
 
 
 def test_a_trial_that_was_stopped_at_a_rung_stays_off_the_front() -> None:
-    played = bottleneck_of(MANUAL, seeds=[0, 1, 2], stopping={"name": "halving"})
+    played = bottleneck_of(MANUAL, seeds=[0, 1, 2], stopping={"name": "halving", "keep": 0.5})
     tell(played, event("study_started"))
     for i, trial in enumerate(played.trials):
         play(played, trial, [{"i_xz_bits": 2.0 + i, "i_zy_bits": 1.0 + i / 4, "seconds": 1.0}], end="")

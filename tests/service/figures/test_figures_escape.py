@@ -60,7 +60,7 @@ def view(artifacts: Artifacts) -> StudyView:
     """A grid and MIB, both of such a name, with all that figures ask for."""
     evaluation = {"attacks": [{"name": "fgsm"}], "latent_map": {"points": 10}}
     arms = [{**MANUAL, "name": NAME}, {**MIB, "name": f"{NAME} 2"}]
-    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}, stopping={"name": "halving"}))
+    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}, stopping={"name": "halving", "keep": 0.5}))
     for trial in view.trials:
         with artifacts.draft("s1", trial, LATENT_MAP) as draft:
             draft.file.write(json.dumps(MAP).encode())

@@ -92,7 +92,7 @@ def test_a_cohort_of_other_members_is_another_cohort(bench: Bench) -> None:
         ((2).to_bytes(8, "little") + b"{}", "metadata"),
         ((2).to_bytes(8, "little") + b"[]", "metadata"),
         (content({}), "members"),
-        (content({"t1": {}}, epoch=0), "epoch"),
+        (content({"t1": {}}, epoch=-1), "epoch"),
         (content({"t1": {}}, unknown=1), "unknown"),
         (content({"nobody": {}}), "key"),
     ],
