@@ -60,7 +60,8 @@ def view(artifacts: Artifacts) -> StudyView:
     """A grid and MIB, both of such a name, with all that figures ask for."""
     evaluation = {"attacks": [{"name": "fgsm"}], "latent_map": {"points": 10}}
     arms = [{**MANUAL, "name": NAME}, {**MIB, "name": f"{NAME} 2"}]
-    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}, stopping={"name": "halving", "keep": 0.5}))
+    halving = {"name": "halving", "keep": 0.5}
+    view = named(bottleneck_of(*arms, evaluation=evaluation, training={"balance": {}}, stopping=halving))
     for trial in view.trials:
         with artifacts.draft("s1", trial, LATENT_MAP) as draft:
             draft.file.write(json.dumps(MAP).encode())
