@@ -153,7 +153,7 @@ def sweep_scratch() -> None:
 def _train_everywhere(study_id: str, work: Work, client: StudyClient, reporter: Reporter) -> Outcome:
     """On Ray what is trained here, while others train what is not; Ray is not needed where nothing is trained here."""
     here, there = work.part(elsewhere=False), work.part(elsewhere=True)
-    if not there.trials:
+    if not there.trials and len(work.study.arms_elsewhere) < len(work.study.arms):
         return _train(study_id, here, reporter)
     waiting = Waiting(there, client, reporter)
     if not here.trials:
