@@ -28,8 +28,9 @@ SETTINGS = {  # of training, in words; each is told where it is not its default,
     "anneal": "epochs of annealing",
     "l1": "l1",
     "l2": "l2",
+    "average": "weights averaged with decay",
 }
-PACE = ("schedule", "decay", "decay_epochs", "floor", "warm_up", "anneal")  # what any optimiser has of them
+PACE = ("schedule", "decay", "decay_epochs", "floor", "warm_up", "anneal", "average")  # what any optimiser has of them
 
 
 def training_words(study: Study, cite: Cite) -> str:

@@ -41,6 +41,7 @@ from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
 from workers.training import annealing
 from workers.training.angles import Angles
+from workers.training.averaging import averages_of
 from workers.training.gradients import Step
 
 log = logging.getLogger(__name__)
@@ -108,6 +109,7 @@ class OwnCohort:
         self._go(choice.stacks)
         self._trainings = [t.training for t in trials]
         self.optimizer = self._optimizer()
+        self.averages = averages_of(self._trainings, [stack.flat for stack in self.model.stacks])
         self.angles = Angles(terms)
         self.model.train(False)
         with torch.random.fork_rng(devices=()):
@@ -126,13 +128,17 @@ class OwnCohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.state(), "optimizer": self.optimizer.state()}
-        return joined({**parts, "weighting": self.weighting.state(), "way": {"stacked": torch.tensor(self.stacks)}})
+        averages = {"averages": self.averages.state()} if self.averages else {}
+        way = {"stacked": torch.tensor(self.stacks)}
+        return joined({**parts, **averages, "weighting": self.weighting.state(), "way": way})
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.seeds.device, copy=True) for name, tensor in state.items()}
         self.model.load(within("model", own))
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
+        if self.averages:
+            self.averages.load(within("averages", own))
         self._go(bool(own["way.stacked"]))  # the two ways round differently
 
     @property
@@ -153,6 +159,8 @@ class OwnCohort:
                 with users_own(self._folder, self._own.optimizer):
                     self.optimizer.step([update.encoder, update.head])
                 self._shake(f"langevin/{epoch}/{number}")
+                if self.averages:
+                    self.averages.follow()
                 losses.append(update.losses)
                 weights.append(update.weights)
                 if update.gram is not None:

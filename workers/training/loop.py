@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -39,6 +40,7 @@ from workers.problems.bottleneck import Bottleneck
 from workers.state import State, copy_into, joined, within
 from workers.training import alignment, annealing, gradients
 from workers.training.angles import Angles
+from workers.training.averaging import Averages, averages_of
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 from workers.weightings.conditional import told_by
@@ -93,10 +95,11 @@ def train(
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         rests = rung is not None and epoch == rung.epoch and not last
         measured = rung.evaluation if rung and rests else evaluation
-        if alive:
-            columns |= cohort.evaluate(measured, epoch, last)
         drawn = alive and _draws_curves(epoch, epochs, evaluation.every)
-        points = cohort.curves(evaluation, epoch, last) if drawn else {}
+        with _as_measured(cohort):
+            if alive:
+                columns |= cohort.evaluate(measured, epoch, last)
+            points = cohort.curves(evaluation, epoch, last) if drawn else {}
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics: dict[str, Metrics] = {}
@@ -106,7 +109,8 @@ def train(
         if last or not alive:
             took = number(seconds)
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
-        missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
+        with _as_measured(cohort):
+            missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
         own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
         report = EpochReport(
             epoch=epoch,
@@ -159,6 +163,7 @@ class Trained(Protocol):
     """What the loop asks of a cohort: ours, or one of a user's own problem."""
 
     angles: Angles
+    averages: Averages | None
     weighting: Weighting
 
     @property
@@ -231,6 +236,7 @@ class Cohort:
         stacks = (self.model.encoder, self.model.head)
         parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
         self.optimizer = optimizers.build_for(self._trainings, parameters, device, paces)
+        self.averages = averages_of(self._trainings, parameters)
         self.angles = Angles(terms)  # of the last epoch
         self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
@@ -251,7 +257,8 @@ class Cohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.named(), "optimizer": self.optimizer.state()}
-        return joined({**parts, "weighting": self.weighting.state(), "problem": self.problem.state()})
+        averages = {"averages": self.averages.state()} if self.averages else {}
+        return joined({**parts, **averages, "weighting": self.weighting.state(), "problem": self.problem.state()})
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.split.seeds.device, copy=True) for name, tensor in state.items()}
@@ -259,6 +266,8 @@ class Cohort:
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
         self.problem.load(within("problem", own))
+        if self.averages:
+            self.averages.load(within("averages", own))
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
@@ -275,6 +284,8 @@ class Cohort:
             update = self._step(self.problem, self.weighting, batch)
             self.optimizer.step([update.encoder, update.head])
             self._shake(f"langevin/{epoch}/{step}")
+            if self.averages:
+                self.averages.follow()
             losses.append(update.losses)
             weights.append(update.weights)
             if update.gram is not None:
@@ -328,6 +339,11 @@ class Cohort:
         """What the problem measures after an epoch, per member, and how balanced the model is."""
         columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
         return {**columns, **self._balance.measure()} if self._balance else columns
+
+
+def _as_measured(cohort: Trained) -> AbstractContextManager[None]:
+    """The model with the weights that are measured and kept."""
+    return cohort.averages.worn() if cohort.averages else nullcontext()
 
 
 def _told_by(weighting: WeightingSpec, problem: Problem) -> Told | None:

@@ -105,6 +105,7 @@ PAPERS: dict[str, dict[str, tuple[str, ...]]] = {
         "cosine": ("loshchilov2017sgdr",),
         "clip": ("pascanu2013difficulty",),
         "anneal": ("bowman2016sentences",),
+        "average": ("polyak1992averaging",),
     },
     "analysis": {
         "hypervolume": ("zitzler1999hypervolume",),

@@ -95,6 +95,11 @@ class Training(Strict):
         description="epochs at first in which the weights of all terms but the first rise in even steps to what the "
         "weighting says: of a bottleneck, β",
     )
+    average: Axis[Decay] = Field(
+        0.0,
+        description="measure and keep the mean of the weights over all steps instead of the last weights: each step "
+        "counts so many times as much as the next; 0: the last weights",
+    )
     balance: Balance | None = Field(
         None, description="synaptic balance of hidden units; none: neither done nor measured"
     )

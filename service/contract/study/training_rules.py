@@ -57,6 +57,10 @@ def broken(study: Study) -> Iterator[Detail]:
             if too_long := _too_long(field, training):
                 where = f"arms[{i}].training" if {field, "epochs"} & arm.training.keys() else "training"
                 yield Detail(path=f"{where}.{field}", message=too_long)
+        if _above_zero(training.average) and training.balance and training.balance.mode != "none":
+            where = f"arms[{i}].training" if "average" in arm.training else "training"
+            rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
+            yield Detail(path=f"{where}.average", message=f"{rule}; leave one out, got {_words(training.average)}")
         if _above_zero(training.anneal) and arm.weighting.name in OWN_COURSE:
             where = f"arms[{i}].training" if "anneal" in arm.training else "training"
             rule = f"anneal is not for weighting {arm.weighting.name}, {OWN_COURSE[arm.weighting.name]}"

@@ -213,3 +213,12 @@ def test_parameter_noise_is_new_in_every_step_and_that_of_the_seed(tmp_path: Pat
     first, second = places[1] - places[0], places[2] - places[1]
     assert torch.allclose(first[0], first[1], atol=1e-6) and (first[0] - first[2]).abs().max() > 1e-3
     assert torch.cosine_similarity(first, second).max() < 0.9  # the noise shrinks, so lengths tell nothing
+
+
+def test_averaged_weights_are_what_is_measured_of_the_same_steps(tmp_path: Path) -> None:
+    code = written(tmp_path, two_heads())
+    members = [own_trial(code, str(d), Fixed(beta=0.5), 0, epochs=3, learning_rate=0.05, average=d) for d in (0, 0.95)]
+    last = reports(code, members)[-1].metrics
+    assert last["0.95"]["loss_class"] == pytest.approx(last["0"]["loss_class"], rel=1e-5)
+    assert last["0.95"]["mae"] != pytest.approx(last["0"]["mae"], abs=1e-3)
+    assert_equal_to_alone(code, members)

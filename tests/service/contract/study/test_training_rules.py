@@ -46,6 +46,8 @@ def refused(training: dict[str, Any], *arms: dict[str, Any]) -> dict[str, str]:
         ({"epochs": 5, "anneal": {"grid": [0, 9]}}, "anneal", "anneal must be below the number of epochs, 5, got 9"),
         ({"optimizer": "sgd", "momentum": 1.0}, "momentum", "less than 1"),
         ({"clip": 0.0}, "clip", "greater than 0"),
+        ({"average": 1.0}, "average", "less than 1"),
+        ({"average": 0.9, "balance": {}}, "average", "a mean of weights is not taken across a balance"),
         ({"schedule": "linear"}, "schedule", "linear"),
         ({"schedule": "step", "decay": 0.0}, "decay", "greater than 0"),
         ({"warm_up": -1}, "warm_up", "greater than or equal to 0"),
