@@ -12,6 +12,7 @@ from findings.quantities import (
     matching,
     metrics,
     places,
+    published,
     standings,
     studies,
     tasks,
@@ -24,7 +25,7 @@ QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for theme in (
         *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified),
-        *(filling, early),
+        *(filling, early, published),
     )
     for quantity in theme.QUANTITIES
 }

@@ -33,6 +33,7 @@ PAPERS: dict[str, dict[str, tuple[str, ...]]] = {
         "dwa": ("liu2019dwa",),
         "famo": ("liu2023famo",),
         "stch": ("lin2024stch",),
+        "tchebycheff": ("bowman1976tchebycheff",),
         "dualproj": ("lopezpaz2017gem",),
         "gradvac": ("wang2021gradvac",),
         "pcd": ("varam2026pcd",),

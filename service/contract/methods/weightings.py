@@ -388,6 +388,15 @@ class Go4align(Strict):
     step_size: Axis[Positive] = Field(1e-4, description="step η of p, per batch and unit of loss")
 
 
+class Tchebycheff(Strict):
+    """The largest weighted loss alone (Bowman 1976): weight λ on it and 0 on the others; reaches non-convex fronts."""
+
+    needs_gram: ClassVar[bool] = False
+
+    name: Literal["tchebycheff"] = "tchebycheff"
+    preference: Axis[Literal["equal"] | Share] = Field("equal", description="λ of the second term (the information)")
+
+
 class _Gramian(Strict):
     """A weighting of torchjd that reads the Gram matrix."""
 
@@ -663,6 +672,7 @@ Weighting = Annotated[
     | Config
     | DbMtl
     | Go4align
+    | Tchebycheff
     | Mgda
     | Upgrad
     | Pcgrad

@@ -9,8 +9,8 @@ from service.contract.study.parsing import check_study
 
 NAMES = {
     "weightings": "fixed uniform single target-rate mib arml mgb blending mgda upgrad pcgrad cagrad nash-mtl imtl-g "
-    "aligned-mtl fairgrad uw dwa famo imtl-l stch config db-mtl go4align dualproj gradvac pcd cr-mogm modo sdmgrad "
-    "excess-mtl geometric-mean random cosmos pbi",
+    "aligned-mtl fairgrad uw dwa famo imtl-l stch tchebycheff config db-mtl go4align dualproj gradvac pcd cr-mogm modo "
+    "sdmgrad excess-mtl geometric-mean random cosmos pbi",
     "attacks": "fgsm pgd mifgsm nifgsm eotpgd upgd jitter",
     "searches": "grid optuna",
     "problems": "bottleneck toy multitask",
