@@ -28,6 +28,8 @@ SETTINGS = {  # of training, in words; each is told where it is not its default,
     "anneal": "epochs of annealing",
     "l1": "l1",
     "l2": "l2",
+    "flip": "images mirrored at random",
+    "shift": "images moved by up to so many pixels:",
     "average": "weights averaged with decay",
 }
 PACE = ("schedule", "decay", "decay_epochs", "floor", "warm_up", "anneal", "average")  # what any optimiser has of them

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from service.contract.metrics import VALIDATION
 from workers.data import DataSet
+from workers.data.augmenting import Augmentation
 from workers.data.pool import Rows, stacked
 from workers.data.random_streams import Seeds, generator
 
@@ -56,6 +57,7 @@ class Split:
             raise ValueError(f"{len(seeds.distinct)} seeds need one draw, or one each, got {len(draws)}")
         self.data = draws[0]  # for what all draws have in common: classes, shapes, the names of tasks
         self.seeds, self.batch_size = seeds, batch_size
+        self.augmentation: Augmentation | None = None
         self._draws = draws
         self._pools: dict[int, tuple[Tensor, Tensor]] = {}
         self.train = self._part(lambda d: d.x_train, lambda d: d.y_train)
@@ -70,6 +72,10 @@ class Split:
         if self.validation is not None:
             parts.append((self.validation, "validation", VALIDATION.of))
         return parts
+
+    def augmented(self, x: Tensor, stream: str) -> Tensor:
+        """Training inputs [K, B, features] as they are learned from in the step of this name."""
+        return x if self.augmentation is None else self.augmentation(x, self.data.shape, stream)
 
     def stack(self, one: Callable[[DataSet], Tensor | None]) -> Tensor | None:
         """What every draw has of something: [D, …]; none where it has none."""

@@ -65,6 +65,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
             (training.beta1, training.beta2) == USUAL_BETAS,
             training.clip is None,
             training.average > 0,
+            training.flip or training.shift > 0,
         ),  # cost of a step
         training.balance and training.balance.model_dump_json(),
         _cost_class(trial.weighting),

@@ -62,8 +62,9 @@ class Bottleneck(Problem):
         noise = seeds.draw(f"noise/{epoch}", lambda g: torch.randn(count, self.latent, generator=g))
         for start in range(0, count, split.batch_size):
             part = slice(start, start + split.batch_size)
-            batch = (*split.train.drawn(order[:, part]), noise[:, part])
-            yield Batch(*(seeds.spread(t) for t in batch))
+            drawn = (*split.train.drawn(order[:, part]), noise[:, part])
+            x, y, own = (seeds.spread(t) for t in drawn)
+            yield Batch(split.augmented(x, f"{epoch}/{start}"), y, own)
 
     def losses(self, model: Model, s: tuple[Tensor, ...], batch: Batch) -> list[Tensor]:
         code = self._rate.code(s)

@@ -43,7 +43,8 @@ class Views:
         order = orders["labelled" if view == "labelled" else "plain"]
         size = self._size if self._labelled is None or view != "labelled" else min(self._size, self._labelled.shape[1])
         index = order[:, step * size : (step + 1) * size]
-        return self._seen(view, "train", index, f"{epoch}/{step}")
+        x = self._split.train.of_members(index)
+        return self._seen(view, "train", index, self._split.augmented(x, f"{view}/{epoch}/{step}"), f"{epoch}/{step}")
 
     def measured(self, view: View, split: SplitName, rows: slice) -> Drawn:
         """A block of a split, the same for every epoch; each quarter turn of each image.
@@ -57,7 +58,8 @@ class Views:
             places = self._split.some_training(rows.stop)[rows] if split == "train" else everyone
             index = places.expand(self._seeds.members, -1)
         if view != "turned":
-            return self._seen("plain" if view == "labelled" else view, split, index, f"{split}/{rows.start}")
+            x = self._part(split).of_members(index)
+            return self._seen("plain" if view == "labelled" else view, split, index, x, f"{split}/{rows.start}")
         index, turns = index.repeat(1, TURNS), torch.arange(TURNS, device=index.device)
         each = turns.repeat_interleave(index.shape[1] // TURNS).expand_as(index)
         return Drawn(split, index, turned(self._part(split).of_members(index), each, self._shape), each)
@@ -68,9 +70,8 @@ class Views:
             raise ValueError(f"this data has no {split} split: set data.validation_fraction")
         return part
 
-    def _seen(self, view: View, split: SplitName, index: Tensor, stream: str) -> Drawn:
-        x, shape = self._part(split).of_members(index), self._shape
-        many = index.shape[1]
+    def _seen(self, view: View, split: SplitName, index: Tensor, x: Tensor, stream: str) -> Drawn:
+        many, shape = index.shape[1], self._shape
         if view == "turned":
             turns = self._draw(f"turns/{stream}", lambda g: torch.randint(TURNS, (many,), generator=g))
             return Drawn(split, index, turned(x, turns, shape), turns)

@@ -27,6 +27,7 @@ from workers import data as datasets
 from workers import optimizers, problems, weightings
 from workers.balance.schedule import Schedule
 from workers.data import DataSet
+from workers.data.augmenting import augmentation_of
 from workers.data.random_streams import Seeds
 from workers.data.split import Part, Split
 from workers.measures.attacks.steps.ascent import Target
@@ -220,7 +221,9 @@ class Cohort:
         first = trials[0]
         latent = first.model.latent
         seeds = tuple(t.seed for t in trials)
+        self._trainings = [t.training for t in trials]
         self.split = Split(draws, Seeds(seeds, device), first.training.batch_size)
+        self.split.augmentation = augmentation_of(self._trainings, self.split.seeds)
         self.problem = problem = problems.build(first.problem, latent, first.weighting)
         terms, epochs = problem.terms, first.training.epochs
         told = _told_by(first.weighting, problem)
@@ -232,7 +235,6 @@ class Cohort:
             terms, latent, device, seeds, steps, problem.raw, epochs, problem.by_beta, problem.separable
         )
         self.weighting = weightings.build([t.weighting for t in trials], setting)
-        self._trainings = [t.training for t in trials]
         stacks = (self.model.encoder, self.model.head)
         parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
         self.optimizer = optimizers.build_for(self._trainings, parameters, device, paces)

@@ -95,6 +95,12 @@ class Training(Strict):
         description="epochs at first in which the weights of all terms but the first rise in even steps to what the "
         "weighting says: of a bottleneck, β",
     )
+    flip: Axis[bool] = Field(
+        False, description="mirror each training image left to right with probability one half, anew in each epoch"
+    )
+    shift: Axis[Annotated[int, Field(ge=0, le=16)]] = Field(
+        0, description="move each training image by up to so many pixels in both directions, black outside, anew too"
+    )
     average: Axis[Decay] = Field(
         0.0,
         description="measure and keep the mean of the weights over all steps instead of the last weights: each step "

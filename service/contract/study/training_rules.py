@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from service.contract.study.axes import Range, listed
-from service.contract.study.study import Study, Training
+from service.contract.study.examples import Images
+from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.errors import Detail
 from service.contract.wording.numbers import setting
 
@@ -53,21 +54,33 @@ def broken(study: Study) -> Iterator[Detail]:
                 yield Detail(path=f"arms[{i}].training.{field}", message=rule)
             else:
                 idle.setdefault(field, []).append(rule)
-        for field in ("warm_up", "anneal"):
-            if too_long := _too_long(field, training):
-                where = f"arms[{i}].training" if {field, "epochs"} & arm.training.keys() else "training"
-                yield Detail(path=f"{where}.{field}", message=too_long)
-        if _above_zero(training.average) and training.balance and training.balance.mode != "none":
-            where = f"arms[{i}].training" if "average" in arm.training else "training"
-            rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
-            yield Detail(path=f"{where}.average", message=f"{rule}; leave one out, got {_words(training.average)}")
-        if _above_zero(training.anneal) and arm.weighting.name in OWN_COURSE:
-            where = f"arms[{i}].training" if "anneal" in arm.training else "training"
-            rule = f"anneal is not for weighting {arm.weighting.name}, {OWN_COURSE[arm.weighting.name]}"
-            yield Detail(path=f"{where}.anneal", message=f"{rule}, got {_words(training.anneal)}")
+        yield from _of_arm(study, i, arm, training)
     for field, rules in idle.items():
         if len(rules) == sum(field not in arm.training for arm in study.arms):
             yield Detail(path=f"training.{field}", message=rules[0])
+
+
+def _of_arm(study: Study, i: int, arm: Arm, training: Training) -> Iterator[Detail]:
+    """What cannot be with the arm's epochs, weighting or balance, or with the study's data."""
+
+    def path(*fields: str) -> str:
+        return f"arms[{i}].training.{fields[0]}" if {*fields} & arm.training.keys() else f"training.{fields[0]}"
+
+    for field in ("warm_up", "anneal"):
+        if too_long := _too_long(field, training):
+            yield Detail(path=path(field, "epochs"), message=too_long)
+    for field in ("flip", "shift"):
+        value = getattr(training, field)
+        if _above_zero(value) and not isinstance(study.data, Images):
+            why = "augment in losses" if study.code is not None else "leave it out"
+            rule = f"{field} is for sets of images, not for data {study.data.name!r}: {why}"
+            yield Detail(path=path(field), message=f"{rule}, got {_words(value)}")
+    if _above_zero(training.average) and training.balance and training.balance.mode != "none":
+        rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
+        yield Detail(path=path("average"), message=f"{rule}; leave one out, got {_words(training.average)}")
+    if _above_zero(training.anneal) and arm.weighting.name in OWN_COURSE:
+        rule = f"anneal is not for weighting {arm.weighting.name}, {OWN_COURSE[arm.weighting.name]}"
+        yield Detail(path=path("anneal"), message=f"{rule}, got {_words(training.anneal)}")
 
 
 def idle_options(training: Training) -> list[str]:

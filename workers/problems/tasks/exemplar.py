@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from workers.data.augmenting import moved
 from workers.problems.tasks.task import Drawn, Setting, View
 
 WIDTH = 16  # of the projection
@@ -35,12 +36,5 @@ class Exemplar:
 
 def shifted(x: Tensor, moves: Tensor, noise: Tensor, shape: tuple[int, int, int]) -> Tensor:
     """x [K, B, features] moved by its own pixels [K, B, 2] (down, right), black outside, with noise."""
-    channels, height, width = shape
-    places = torch.arange(height * width, device=x.device)
-    row = places // width - moves[..., :1]  # [K, B, H·W]: where each pixel comes from
-    column = places % width - moves[..., 1:]
-    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-    source = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
-    planes = x.view(*x.shape[:2], channels, -1)
-    moved = planes.gather(-1, source[:, :, None].expand_as(planes)) * inside[:, :, None]
-    return moved.flatten(2) + NOISE * noise
+    still = torch.zeros_like(moves[..., 0], dtype=torch.bool)
+    return moved(x, still, moves, shape) + NOISE * noise

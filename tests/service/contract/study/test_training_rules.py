@@ -47,6 +47,7 @@ def refused(training: dict[str, Any], *arms: dict[str, Any]) -> dict[str, str]:
         ({"optimizer": "sgd", "momentum": 1.0}, "momentum", "less than 1"),
         ({"clip": 0.0}, "clip", "greater than 0"),
         ({"average": 1.0}, "average", "less than 1"),
+        ({"shift": 17}, "shift", "less than or equal to 16"),
         ({"average": 0.9, "balance": {}}, "average", "a mean of weights is not taken across a balance"),
         ({"schedule": "linear"}, "schedule", "linear"),
         ({"schedule": "step", "decay": 0.0}, "decay", "greater than 0"),
@@ -90,3 +91,14 @@ def test_a_weighting_with_a_course_of_its_own_is_not_annealed(weighting: str) ->
     assert list(found) == ["training.anneal"]
     assert f"anneal is not for weighting {weighting}" in found["training.anneal"]
     assert found["training.anneal"].endswith("got 3")
+
+
+@pytest.mark.parametrize("augmented", [{"flip": True}, {"shift": {"grid": [0, 2]}}])
+def test_only_images_are_mirrored_and_moved(augmented: dict[str, Any]) -> None:
+    (field,) = augmented
+    study = {"name": "s", "training": augmented, "arms": [ARM]}
+    check_study(study)
+    with pytest.raises(InvalidInput) as error:
+        check_study({**study, "data": {"name": "gaussian"}})
+    (detail,) = error.value.details
+    assert detail.path == f"training.{field}" and "for sets of images, not for data 'gaussian'" in detail.message
