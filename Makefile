@@ -6,7 +6,7 @@ PORT ?= 8000
 # Without cached bytecode every Ray process would compile torch and ray again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test quick check style types scripts serve goldens findings bench faults load fuzz browser datasets postgresql pictures clean
+.PHONY: install demo test quick check style types scripts serve goldens findings reproduce bench faults load fuzz browser datasets postgresql pictures clean
 
 install: .venv/installed
 
@@ -104,6 +104,12 @@ goldens: install
 # Writes the marked numbers of README and docs from docs/findings; ARGS="run NAME" trains a study and keeps it.
 findings: install
 	$(BIN)/python -m findings $(ARGS)
+
+# Trains the studies that others have published values of, and writes docs/reproductions.md.
+PUBLISHED = $(basename $(notdir $(wildcard docs/findings/published/*.yaml)))
+reproduce: install
+	$(BIN)/python -m findings run --again $(PUBLISHED) $(ARGS)
+	$(BIN)/python -m findings
 
 # Ratios of this machine; ARGS="--keep" keeps them in docs/findings/speed.json, from which `make findings` writes the README.
 bench: install

@@ -22,7 +22,10 @@ from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.events import StudyState
 
-DOCS = ("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "one-training", "robustness-fashion")
+DOCS = (
+    *("fashion-mnist", "known-fronts", "mib-ablation", "multitask", "one-training", "reproductions"),
+    "robustness-fashion",
+)
 # Pages, or sections of the README, whose every number comes from a kept study.
 SECTIONS = ("What the demo shows", "What we found", "Speed")
 RULED = [*(f"README.md ## {title}" for title in SECTIONS), *(f"docs/{name}.md" for name in DOCS)]
