@@ -41,7 +41,7 @@ def ours(question: Question) -> Said:
 def deviations(values: list[float], mean: float, deviation: float | None, rounding: float) -> float:
     """(mean of ours − theirs) / √(s² + s_theirs² + u²), u the standard deviation of what rounding changed."""
     spread = float(np.var(values, ddof=1)) + (deviation or 0.0) ** 2 + rounding**2
-    return (float(np.mean(values)) - mean) / spread**0.5
+    return float((np.mean(values) - mean) / np.sqrt(spread))
 
 
 def apart(question: Question) -> Said:

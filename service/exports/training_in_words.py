@@ -31,8 +31,18 @@ SETTINGS = {  # of training, in words; each is told where it is not its default,
     "flip": "images mirrored at random",
     "shift": "images moved by up to so many pixels:",
     "average": "weights averaged with decay",
+    "best": "weights of the best epoch by validation, by",
 }
-PACE = ("schedule", "decay", "decay_epochs", "floor", "warm_up", "anneal", "average")  # what any optimiser has of them
+PACE = (
+    "schedule",
+    "decay",
+    "decay_epochs",
+    "floor",
+    "warm_up",
+    "anneal",
+    "average",
+    "best",
+)  # what any optimiser has of them
 
 
 def training_words(study: Study, cite: Cite) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from service.contract.metrics import EPOCH, SECONDS
+from service.contract.metrics import BEST_EPOCH, EPOCH, SECONDS
 from service.contract.study import outcomes
 from service.contract.study.constraints import Judged
 from service.contract.study.expansion import PlannedTrial, Slot
@@ -136,8 +136,11 @@ class TrialView:
         self.state, self.reason, self.ended_at, self.stopped_after = TrialState.STOPPED, reason, at, epoch
 
     def path(self, metric: str) -> dict[int, float]:
-        """Its values by epoch; a resumed trial tells an epoch twice, the later time counts."""
-        told = ((report.get(EPOCH), report.get(metric)) for report in self.reports)
+        """Its values by epoch; a resumed trial tells an epoch twice, the later time counts.
+
+        A last report that was measured with the weights of an earlier epoch is no point of its curve.
+        """
+        told = ((report.get(EPOCH), report.get(metric)) for report in self.reports if not _is_of_another_epoch(report))
         return {int(epoch): value for epoch, value in told if epoch is not None and value is not None}
 
     def keep_log(self, lines: list[str] | None) -> None:
@@ -185,3 +188,7 @@ class TrialView:
         if self.is_over:
             return 1.0
         return min(1.0, (self.metrics.get(EPOCH) or 0.0) / self.planned.training.epochs)
+
+
+def _is_of_another_epoch(report: Metrics) -> bool:
+    return report.get(BEST_EPOCH) not in (None, 0, report.get(EPOCH))

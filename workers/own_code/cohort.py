@@ -42,6 +42,7 @@ from workers.state import State, joined, within
 from workers.training import annealing
 from workers.training.angles import Angles
 from workers.training.averaging import averages_of
+from workers.training.best_epoch import best_epoch_of
 from workers.training.gradients import Step
 
 log = logging.getLogger(__name__)
@@ -110,6 +111,7 @@ class OwnCohort:
         self._trainings = [t.training for t in trials]
         self.optimizer = self._optimizer()
         self.averages = averages_of(self._trainings, [stack.flat for stack in self.model.stacks])
+        self.best = best_epoch_of(trials, self.model.state())
         self.angles = Angles(terms)
         self.model.train(False)
         with torch.random.fork_rng(devices=()):
@@ -128,17 +130,18 @@ class OwnCohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.state(), "optimizer": self.optimizer.state()}
-        averages = {"averages": self.averages.state()} if self.averages else {}
+        kept = {name: own.state() for name, own in (("averages", self.averages), ("best", self.best)) if own}
         way = {"stacked": torch.tensor(self.stacks)}
-        return joined({**parts, **averages, "weighting": self.weighting.state(), "way": way})
+        return joined({**parts, **kept, "weighting": self.weighting.state(), "way": way})
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.seeds.device, copy=True) for name, tensor in state.items()}
         self.model.load(within("model", own))
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
-        if self.averages:
-            self.averages.load(within("averages", own))
+        for name, kept in (("averages", self.averages), ("best", self.best)):
+            if kept:
+                kept.load(within(name, own))
         self._go(bool(own["way.stacked"]))  # the two ways round differently
 
     @property

@@ -59,7 +59,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
     return (
         trial.problem.model_dump_json(),
         trial.model.model_dump_json(),
-        (training.epochs, training.batch_size, training.optimizer, training.feedback),
+        (training.epochs, training.batch_size, training.optimizer, training.feedback, training.best),
         (
             training.momentum > 0,
             (training.beta1, training.beta2) == USUAL_BETAS,

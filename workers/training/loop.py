@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ from service.contract.methods.balance import hidden_code
 from service.contract.methods.data import Data
 from service.contract.methods.weightings import Conditional
 from service.contract.methods.weightings import Weighting as WeightingSpec
-from service.contract.metrics import EPOCH, LOSS, SECONDS, WEIGHT
+from service.contract.metrics import BEST_EPOCH, EPOCH, LOSS, SECONDS, WEIGHT
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
@@ -42,6 +42,7 @@ from workers.state import State, copy_into, joined, within
 from workers.training import alignment, annealing, gradients
 from workers.training.angles import Angles
 from workers.training.averaging import Averages, averages_of
+from workers.training.best_epoch import BestEpoch, best_epoch_of
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 from workers.weightings.conditional import told_by
@@ -97,20 +98,18 @@ def train(
         rests = rung is not None and epoch == rung.epoch and not last
         measured = rung.evaluation if rung and rests else evaluation
         drawn = alive and _draws_curves(epoch, epochs, evaluation.every)
-        with _as_measured(cohort):
+        with _as_measured(cohort, evaluation, epoch, last):
             if alive:
                 columns |= cohort.evaluate(measured, epoch, last)
             points = cohort.curves(evaluation, epoch, last) if drawn else {}
+            columns |= _best_epochs(cohort, columns, epoch, last)
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
-        metrics: dict[str, Metrics] = {}
-        for k, trial in alive.items():
-            told = {name: values[k] for name, values in own.items() if k in values}
-            metrics[trial.id] = {**shared, **{name: column[k] for name, column in columns.items()}, **told}
+        metrics = {trial.id: {**shared, **_of_member(k, columns, own)} for k, trial in alive.items()}
         if last or not alive:
             took = number(seconds)
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
-        with _as_measured(cohort):
+        with _as_measured(cohort, evaluation, epoch, last):
             missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
         own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
         report = EpochReport(
@@ -165,6 +164,7 @@ class Trained(Protocol):
 
     angles: Angles
     averages: Averages | None
+    best: BestEpoch | None
     weighting: Weighting
 
     @property
@@ -239,6 +239,7 @@ class Cohort:
         parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
         self.optimizer = optimizers.build_for(self._trainings, parameters, device, paces)
         self.averages = averages_of(self._trainings, parameters)
+        self.best = best_epoch_of(trials, self.model.named())
         self.angles = Angles(terms)  # of the last epoch
         self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
@@ -259,8 +260,8 @@ class Cohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.named(), "optimizer": self.optimizer.state()}
-        averages = {"averages": self.averages.state()} if self.averages else {}
-        return joined({**parts, **averages, "weighting": self.weighting.state(), "problem": self.problem.state()})
+        kept = {name: own.state() for name, own in (("averages", self.averages), ("best", self.best)) if own}
+        return joined({**parts, **kept, "weighting": self.weighting.state(), "problem": self.problem.state()})
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.split.seeds.device, copy=True) for name, tensor in state.items()}
@@ -268,8 +269,9 @@ class Cohort:
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
         self.problem.load(within("problem", own))
-        if self.averages:
-            self.averages.load(within("averages", own))
+        for name, kept in (("averages", self.averages), ("best", self.best)):
+            if kept:
+                kept.load(within(name, own))
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
@@ -343,9 +345,35 @@ class Cohort:
         return {**columns, **self._balance.measure()} if self._balance else columns
 
 
-def _as_measured(cohort: Trained) -> AbstractContextManager[None]:
-    """The model with the weights that are measured and kept."""
-    return cohort.averages.worn() if cohort.averages else nullcontext()
+@contextmanager
+def _as_measured(cohort: Trained, evaluation: Evaluation, epoch: int, last: bool) -> Iterator[None]:
+    """The model with the weights that are measured and kept: averages, and at the end those of the best epoch."""
+    with cohort.averages.worn() if cohort.averages else nullcontext():
+        if not (cohort.best and last):
+            yield
+            return
+        plain = Evaluation(samples=evaluation.samples)
+        cohort.best.follow(epoch, cohort.evaluate(plain, epoch, False))
+        with cohort.best.worn():
+            yield
+
+
+def _best_epochs(cohort: Trained, columns: Mapping[str, list[float]], epoch: int, last: bool) -> dict[str, list[float]]:
+    """What the last report says of them, where the best epoch is kept."""
+    if cohort.best is None:
+        return {}
+    if last:
+        return {BEST_EPOCH: cohort.best.epochs}
+    cohort.best.follow(epoch, columns)
+    return {}
+
+
+def _of_member(
+    k: int, columns: Mapping[str, Sequence[float]], own: Mapping[str, Mapping[int, float]]
+) -> dict[str, float]:
+    """What was measured of every member, and what the weighting says of some."""
+    told = {name: values[k] for name, values in own.items() if k in values}
+    return {**{name: column[k] for name, column in columns.items()}, **told}
 
 
 def _told_by(weighting: WeightingSpec, problem: Problem) -> Told | None:
@@ -370,6 +398,7 @@ def _check_alike(trials: Sequence[PlannedTrial]) -> None:
         ("training.optimizer", [t.training.optimizer for t in trials]),
         ("training.balance", [t.training.balance for t in trials]),
         ("training.feedback", [t.training.feedback for t in trials]),
+        ("training.best", [t.training.best for t in trials]),
         ("what the model is told", [told_class(t.weighting) for t in trials]),
     ):
         other = next((v for v in values if v != values[0]), values[0])

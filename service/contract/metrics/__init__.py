@@ -14,6 +14,7 @@ from service.contract.metrics.table import (
     ALPHA_GAP,
     ATTACK_METRICS,
     BALANCE,
+    BEST_EPOCH,
     BIAS,
     BOTTLENECK_METRICS,
     CALIBRATIONS,
@@ -34,6 +35,7 @@ from service.contract.metrics.table import (
     I_XZ,
     I_ZY,
     INFO,
+    KEEPING_METRICS,
     KL_PRIOR,
     KNOWN_BITS,
     LOSS,
@@ -56,7 +58,7 @@ from service.contract.metrics.table import (
     WORST_ACCURACY,
 )
 
-SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | GRADIENT_METRICS
+SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | KEEPING_METRICS | GRADIENT_METRICS
 
 
 def metric(name: str) -> Metric | None:
@@ -104,6 +106,7 @@ __all__ = [
     "ALPHA_GAP",
     "ATTACK_METRICS",
     "BALANCE",
+    "BEST_EPOCH",
     "BIAS",
     "BOTTLENECK_METRICS",
     "CALIBRATIONS",

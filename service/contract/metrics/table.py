@@ -13,7 +13,7 @@ ACCURACY, TRAIN_ACCURACY, GAP = "accuracy", "train_accuracy", "generalization_ga
 MEAN_ACCURACY, WORST_ACCURACY = "mean_accuracy", "worst_accuracy"
 TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_images", "estimator_samples"
 F1, F2 = "f1", "f2"
-ALPHA_GAP = "alpha_gap"
+ALPHA_GAP, BEST_EPOCH = "alpha_gap", "best_epoch"
 COSINE_MEAN = "cosine_mean"
 PRED, INFO = "pred", "info"  # the terms of a bottleneck
 
@@ -339,6 +339,22 @@ WEIGHTING_METRICS = _rows(
         "the last quarter of its steps, for the most part",
         Kind.DISTANCE,
         low=0.0,
+    ),
+)
+
+# Reported only where an earlier epoch may be kept, with the last report.
+KEEPING_METRICS = _rows(
+    Metric(
+        BEST_EPOCH,
+        "best epoch",
+        "",
+        "minimize",
+        None,
+        "the epoch whose weights the last report was measured with: the best by validation; 0: no epoch had a number, "
+        "and the last weights were kept",
+        Kind.COUNT,
+        low=0.0,
+        integer=True,
     ),
 )
 

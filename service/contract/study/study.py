@@ -19,6 +19,7 @@ from service.contract.methods.stopping import Halving
 from service.contract.methods.weightings import Count, Decay, NonNegative, Positive, Weighting
 from service.contract.metrics import (
     BALANCE,
+    BEST_EPOCH,
     CALIBRATIONS,
     COMMON_METRICS,
     COSINE,
@@ -94,6 +95,12 @@ class Training(Strict):
         0,
         description="epochs at first in which the weights of all terms but the first rise in even steps to what the "
         "weighting says: of a bottleneck, β",
+    )
+    best: str | None = Field(
+        None,
+        max_length=80,
+        description="keep the weights of the epoch in which this metric was best on the validation split: the last "
+        "report is measured with them and says which epoch it was; none: the last epoch",
     )
     flip: Axis[bool] = Field(
         False, description="mirror each training image left to right with probability one half, anew in each epoch"
@@ -402,7 +409,8 @@ class Study(Strict):
         of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
         terms = arm.problem.terms
         watched = gradient_metrics(terms) if terms and self.evaluation.watches(arm.weighting) else []
-        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting, *watched]
+        kept = [BEST_EPOCH] if arm.training.get("best", self.training.best) else []
+        own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting, *watched, *kept]
         if not has_code(arm.problem):
             return [*own, *(self.evaluation.attack_metrics if can_be_attacked(arm.problem) else ())]
         if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from service.contract.metrics import VALIDATION, described
 from service.contract.study.axes import Range, listed
 from service.contract.study.examples import Images
 from service.contract.study.study import Arm, Study, Training
@@ -75,6 +76,11 @@ def _of_arm(study: Study, i: int, arm: Arm, training: Training) -> Iterator[Deta
             why = "augment in losses" if study.code is not None else "leave it out"
             rule = f"{field} is for sets of images, not for data {study.data.name!r}: {why}"
             yield Detail(path=path(field), message=f"{rule}, got {_words(value)}")
+    if training.best is not None and VALIDATION.of(training.best) not in (names := study.metrics_of(arm)):
+        held = [row.validation_of for row in map(described, names) if row.validation_of and not row.error_of]
+        rule = "the best epoch is chosen on the validation split, on which"
+        known = f"arm {arm.name!r} measures {', '.join(held) or 'nothing'}"
+        yield Detail(path=path("best"), message=f"{rule} {known}, got {training.best!r}")
     if _above_zero(training.average) and training.balance and training.balance.mode != "none":
         rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
         yield Detail(path=path("average"), message=f"{rule}; leave one out, got {_words(training.average)}")

@@ -222,3 +222,14 @@ def test_averaged_weights_are_what_is_measured_of_the_same_steps(tmp_path: Path)
     assert last["0.95"]["loss_class"] == pytest.approx(last["0"]["loss_class"], rel=1e-5)
     assert last["0.95"]["mae"] != pytest.approx(last["0"]["mae"], abs=1e-3)
     assert_equal_to_alone(code, members)
+
+
+def test_the_best_epoch_by_the_codes_own_metric_is_kept(tmp_path: Path) -> None:
+    code = written(tmp_path, two_heads())
+    members = [own_trial(code, "m", Fixed(beta=0.5), 0, epochs=6, learning_rate=rate, best="mae") for rate in (0.3,)]
+    told = [report.metrics["m"] for report in reports(code, members)]
+    held = [float(each["validation_mae"] or 0) for each in told[:-1]]
+    best = held.index(min(held))
+    assert told[-1]["best_epoch"] == best + 1 < 6, "a rate at which the last epoch is not the best"
+    assert told[-1]["validation_mae"] == pytest.approx(min(held))
+    assert told[-1]["mae"] == pytest.approx(told[best]["mae"])

@@ -126,7 +126,7 @@ def test_every_weighting_of_several_tasks_goes_on(name: str) -> None:
             }
         },
         {"training": {"epochs": EPOCHS, "optimizer": "adamw", "beta1": 0.5, "schedule": "cosine", "warm_up": 1}},
-        {"training": {"epochs": EPOCHS, "average": {"grid": [0.0, 0.9]}}},
+        {"training": {"epochs": EPOCHS, "average": {"grid": [0.0, 0.9]}, "best": "accuracy"}},
     ],
     ids=["cnn", "transformer", "rnn", "toy", "nib", "balance", "sgd", "dfa", "momentum", "adamw", "average"],
 )

@@ -102,3 +102,20 @@ def test_only_images_are_mirrored_and_moved(augmented: dict[str, Any]) -> None:
         check_study({**study, "data": {"name": "gaussian"}})
     (detail,) = error.value.details
     assert detail.path == f"training.{field}" and "for sets of images, not for data 'gaussian'" in detail.message
+
+
+@pytest.mark.parametrize(
+    ("best", "data", "message"),
+    [
+        ("acuracy", {}, "measures i_xz_bits, "),
+        ("loss_pred", {}, "accuracy"),
+        ("accuracy", {"name": "digits", "validation_fraction": 0}, "measures nothing, got 'accuracy'"),
+    ],
+)
+def test_the_best_epoch_needs_a_metric_of_the_validation_split(best: str, data: dict[str, Any], message: str) -> None:
+    study = {"name": "s", "training": {"best": best}, "arms": [ARM], **({"data": data} if data else {})}
+    with pytest.raises(InvalidInput) as error:
+        check_study(study)
+    (detail,) = error.value.details
+    assert detail.path == "training.best" and message in detail.message
+    check_study({**study, "training": {"best": "accuracy"}, "data": {"name": "digits"}})

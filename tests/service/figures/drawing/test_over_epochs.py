@@ -45,6 +45,20 @@ def test_an_epoch_told_twice_counts_the_second_time() -> None:
     assert view.trials[trial].path("accuracy") == {1: 0.3}
 
 
+def test_a_last_report_of_an_earlier_epochs_weights_is_no_point_of_the_curve() -> None:
+    view = bottleneck_of(MIB, seeds=(0,))
+    (trial,) = view.trials
+    told = [
+        {"epoch": 1, "accuracy": 0.7},
+        {"epoch": 2, "accuracy": 0.6},
+        {"epoch": 3, "accuracy": 0.7, "best_epoch": 1},
+    ]
+    play(view, trial, told)
+    assert view.trials[trial].path("accuracy") == {1: 0.7, 2: 0.6}
+    play(view, trial, [{"epoch": 3, "accuracy": 0.8, "best_epoch": 3}])
+    assert view.trials[trial].path("accuracy")[3] == 0.8
+
+
 def test_an_arm_of_one_configuration_spreads_over_seeds_and_a_grid_over_its_range() -> None:
     view = bottleneck_of(MANUAL, MIB)
     for trial in view.trials:
