@@ -67,6 +67,8 @@ def progress_view(study: Answer, width: int = 80) -> Table:
         rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)
     table.add_row(rows)
+    if (flattered := study.get("flattered")) and any(arm["hypervolume"] for arm in study["arms"]):
+        table.add_row(f"Hypervolumes: {flattered}.")
     for why in filter(None, (study.get("unreadable"), study.get("interrupted"))):
         table.add_row(Text(why))
     if study.get("lost_events"):

@@ -37,7 +37,7 @@ from service.contract.methods.weightings import BY_HAND
 from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.contract.wording.chosen_split import Chooser, selection_words
+from service.contract.wording.chosen_split import Chooser, flattery_words
 from service.views.selectors import Counts, compared_counts, lost_seeds, training_epochs, training_seconds, whole_arms
 from service.views.view import View
 
@@ -144,7 +144,8 @@ def _compare(view: View) -> Comparison:
     broken = {name: own.infeasible for name, own in by_arm.items()}
     unkept = infeasible_words(study.constraints, sum(own.finished for own in by_arm.values()), broken)
     split = chooser(view)
-    flattered = f"Trials were {selection_words(split)}." if split in ("test", "shown") and rivals else ""
+    flattering = flattery_words(split)
+    flattered = f"Trials were {flattering}." if flattering and rivals else ""
     return Comparison(
         study=view.id,
         state=view.state,

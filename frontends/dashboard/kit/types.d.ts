@@ -108,6 +108,7 @@ interface ListedStudy {
   unreadable?: string | null;
   lost_events?: number;
   last_seq: number;
+  flattered?: string | null;
   data?: string;
   tags?: string[];
   pinned?: boolean;

@@ -79,6 +79,14 @@ COMPARISON: dict[str, Any] = {
 }
 
 
+def test_hypervolumes_of_trials_that_the_test_split_chose_are_marked_while_a_study_runs() -> None:
+    why = "chosen on the test split itself, which flatters arms with many trials"
+    assert f"Hypervolumes: {why}." in lines(progress_view({**STUDY, "flattered": why}))
+    assert not any("Hypervolumes" in line for line in lines(progress_view(STUDY)))
+    silent = {**STUDY, "flattered": why, "arms": STUDY["arms"][1:]}
+    assert not any("Hypervolumes" in line for line in lines(progress_view(silent))), "nothing is there to be marked"
+
+
 def test_a_study_is_a_row() -> None:
     assert lines(studies_table([STUDY]))[1] == "s0123456789 a study running 500/1200 2 43 %"
 
