@@ -159,6 +159,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         beyond=place.beyond,
         amounts_to=place.amounts_to,
         amounts_to_over_seeds={key: _amount(amount) for key, amount in place.amounts.items()},
+        lands_between={key: [_amount(end) for end in ends] for key, ends in place.between.items()},
         exact=_exact(arm.place.exact),
         draws_front=arm.place.draws_front,
         delta_m=_delta_m(arm.delta_m),

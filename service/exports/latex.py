@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from service.analysis import Interval, Pair
+from service.analysis.amounts import Amount
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.single_words import note_words
 from service.contract.metrics import SECONDS, described
@@ -80,11 +81,17 @@ def _p(pair: Pair | None) -> str:
     return f"${p_value(pair.p_adjusted).removeprefix('p ').removeprefix('= ')}$"
 
 
+def _amount(amount: Amount) -> str:
+    return in_maths(setting_range(amount.mean, amount.lower, amount.upper))
+
+
 def _place(arm: ArmCompared) -> list[str]:
     """Distance, dominated share, settings that land there, ε and IGD⁺, each with its interval."""
     place = arm.place.place
     distance, share = place.distance.told, percent_range(*place.domination[:3]).replace(" %", "")
-    lands = {key: in_maths(setting_range(own.mean, own.lower, own.upper)) for key, own in place.amounts.items()}
+    lands = {key: _amount(own) for key, own in place.amounts.items()} or {
+        key: f"{_amount(least)} to {_amount(most)}" for key, (least, most) in place.between.items()
+    }
     return [
         in_maths(spread(distance.mean, distance.half_width)),
         in_maths(share),

@@ -229,6 +229,7 @@ interface ComparedArm extends ArmLook {
   hypervolume: Spread;
   distance: Spread & { seeds: number };
   amounts_to_over_seeds: Record<string, { mean: number; lower: number | null; upper: number | null }>;
+  lands_between?: Record<string, { mean: number; lower: number | null; upper: number | null }[]>;
   epsilon_over_seeds: Spread;
   igd_plus_over_seeds: Spread;
   dominated_over_seeds: { mean: number | null; lower: number | null; upper: number | null };

@@ -37,11 +37,12 @@ export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | u
   return words.join(", ");
 }
 
-/** "β ≈ 0.0488 (0.031 to 0.077)". @param {ComparedArm["amounts_to_over_seeds"]} amounts */
-export function landsWords(amounts) {
-  const written = ({ mean, lower, upper }) => settingRange(mean, lower, upper);
-  const each = Object.entries(amounts).map(([key, amount]) => `${configLabel(key)} ≈ ${written(amount)}`);
-  return each.join(" and ") || "–";
+/** "β ≈ 0.0488 (0.031 to 0.077)"; of an arm that draws a front "β ≈ 0.001 to 0.3". @param {ComparedArm} arm */
+export function landsWords({ amounts_to_over_seeds: amounts, lands_between: between }) {
+  const written = (ends) => ends.map(({ mean, lower, upper }) => settingRange(mean, lower, upper)).join(" to ");
+  const single = Object.entries(amounts).map(([key, amount]) => [key, [amount]]);
+  const known = /** @type {[string, any[]][]} */ (single.length ? single : Object.entries(between ?? {}));
+  return known.map(([key, ends]) => `${configLabel(key)} ≈ ${written(ends)}`).join(" and ") || "–";
 }
 
 /**
@@ -145,7 +146,7 @@ export class ArmsTable {
       `${counts.failed}, ${counts.collapsed}${counts.infeasible ? `, ${counts.infeasible} infeasible` : ""}`,
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(arm, pair),
-      landsWords(arm.amounts_to_over_seeds),
+      landsWords(arm),
       percentRange(dominated.mean, dominated.lower, dominated.upper),
       overSeedsText(arm.epsilon_over_seeds),
       overSeedsText(arm.igd_plus_over_seeds),

@@ -165,6 +165,9 @@ def test_places_have_their_intervals() -> None:
     two = {"mean": 2.0, "half_width": None, "seeds": 2, "lower": None, "upper": None, "scale": "linear"}
     landed = placed_arms(amounts_to_over_seeds={"weighting.mu": two, "model.latent": two})
     assert "μ ≈ 2 and latent ≈ 2" in lines(places_table(landed))[2]
+    ends = [{**two, "mean": 0.01, "lower": 0.008, "upper": 0.013}, two]
+    drawing = placed_arms(amounts_to_over_seeds={}, lands_between={"weighting.beta": ends})
+    assert "β ≈ 0.01 (0.008 to 0.013) to 2" in " ".join(lines(places_table(drawing))[2:])
 
 
 def test_a_terminal_of_eighty_columns_shows_every_arm_and_figure_whole() -> None:

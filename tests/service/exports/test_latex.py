@@ -74,6 +74,17 @@ def test_an_arms_place_has_its_intervals() -> None:
     assert all(r"\pm" in cell for cell in mib[8:10]) and mib[8] != mib[9]
 
 
+def test_an_arm_that_draws_a_front_lands_between_two_settings() -> None:
+    other = {"name": "other grid", "weighting": {"name": "fixed", "beta": {"grid": [0.02, 0.05]}}}
+    view = bottleneck_of(GRID, other, seeds=range(3), baseline="manual β")
+    rates = {0.01: (10.0, 3.0), 0.1: (6.0, 2.0), 0.02: (10.0, 3.0), 0.05: (6.0, 2.0)}
+    for trial, t in view.trials.items():
+        rate, gain = rates[t.planned.config["weighting.beta"]]
+        play(view, trial, [{"i_xz_bits": rate, "i_zy_bits": gain}])
+    *_, row = rows_of(latex_table(compared(view), "s"))
+    assert row[7] == r"$\beta$ $\approx$ $0.01$ ($0.01$ to $0.01$) to $0.1$ ($0.1$ to $0.1$)"
+
+
 def test_without_another_arm_there_is_no_place() -> None:
     table = latex_table(compared(finished(GRID)), "s")
     assert "Lands at" not in table and "Wilson" not in table and "Distance" not in table

@@ -238,6 +238,13 @@ class ComparedArm(ArmLook):
     amounts_to_over_seeds: Annotated[
         dict[str, AmountOverSeeds], Field(description="the same settings with their intervals")
     ]
+    lands_between: Annotated[
+        dict[str, list[AmountOverSeeds]],
+        Field(
+            description="instead, where it draws a front itself: of the settings at which its points land the least "
+            "and the largest, each over seeds"
+        ),
+    ]
     exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
     draws_front: Annotated[bool, Field(description="its front has more than one point in most seeds")]
     delta_m: Annotated[
