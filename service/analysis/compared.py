@@ -26,6 +26,7 @@ from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
 from service.analysis.infeasible_words import infeasible_words
 from service.analysis.intervals import Interval
+from service.analysis.lights import Lit, worst_lights
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
 from service.analysis.single_tasks import against_single, reference_arms
@@ -88,6 +89,7 @@ class Comparison(NamedTuple):
 
     single: AgainstSingle | None  # where tasks were trained alone
     words: dict[str, str]  # of each pair, by its arm: what is shown, in a sentence
+    lights: dict[str, Lit]  # the worst of each objective that estimates I(X;Z)
 
 
 def compared(view: View) -> Comparison:
@@ -188,6 +190,7 @@ def _compare(view: View) -> Comparison:
         gradients=gradients_words(view),
         single=single,
         words={rival.pair.arm: _words(rival, axes, len(rivals), identical) for rival in rivals},
+        lights=worst_lights(view),
     )
 
 

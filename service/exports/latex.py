@@ -110,7 +110,7 @@ def _row(arm: ArmCompared, pair: Pair | None, best: list[str], placed: bool, sin
         _p(pair),
         *(_place(arm) if placed else []),
         *(_over_seeds(each) for each in (arm.against_single if single else ())),
-        *(in_maths(number(result.best[metric])) for metric in best),
+        *(_over_seeds(result.best_over_seeds[metric]) for metric in best),
         in_maths(number(100 * result.front_share)),
         in_maths(number(arm.training_seconds)),
     ]
@@ -128,9 +128,15 @@ def _caption(comparison: Comparison, name: str) -> str:
     place = PLACE_NOTE.format(baseline=escaped(comparison.baseline or "")) if comparison.pairs else ""
     single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
     split = f" Trials were {escaped(selection_words(comparison.chooser))}." if comparison.chooser else ""
+    lights = "".join(
+        f" Estimates of {escaped(described(metric).label)} are at worst {escaped(lit.light.words)} on Gaussian tasks "
+        "of their shape."
+        for metric, lit in comparison.lights.items()
+    )
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
-        f"from the reference point {escaped(point)}.{split}{against}{place} Lost without it: the part of the joint "
+        f"from the reference point {escaped(point)}.{split}{lights}{against}{place} Best: of "
+        "each seed's trials the one that was chosen, mean over seeds. Lost without it: the part of the joint "
         f"hypervolume that only this arm attains.{single}"
     )
 

@@ -80,7 +80,7 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: C
         percent_range(*place.domination[:3]),
         lands_words(place) or NONE,
         *(_single_cells(arm) if comparison.single else []),
-        *(number(arm.result.best[metric]) for metric in metrics),
+        *(spread(i.mean, i.half_width, i.low, i.high) for i in map(arm.result.best_over_seeds.__getitem__, metrics)),
         duration(arm.training_seconds),
         percent(arm.result.front_share),
     ]

@@ -223,7 +223,7 @@ interface Spread {
 
 interface ComparedArm extends ArmLook {
   counts: Counts;
-  best: Record<string, number | null>;
+  best_over_seeds: Record<string, Spread>;
   optimism: Record<string, number>;
   front_share: number | null;
   hypervolume: Spread;

@@ -45,17 +45,17 @@ export function landsWords({ amounts_to_over_seeds: amounts, lands_between: betw
   return known.map(([key, ends]) => `${configLabel(key)} ≈ ${written(ends)}`).join(" and ") || "–";
 }
 
+/** @param {Spread | null | undefined} value */
+const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
+
 /**
- * "2.94", or with its optimism "2.94 (+0.0200)".
- * @param {number | null} best @param {number | undefined} gap
+ * "2.94 ± 0.11", or with its optimism "2.94 ± 0.11 (+0.0200)".
+ * @param {Spread | undefined} best @param {number | undefined} gap
  */
 export function bestWords(best, gap) {
-  if (best === null || gap === undefined) return number(best);
-  return `${number(best)} (${gap > 0 ? "+" : ""}${number(gap)})`;
+  const reached = overSeedsText(best);
+  return gap === undefined || reached === "–" ? reached : `${reached} (${gap > 0 ? "+" : ""}${number(gap)})`;
 }
-
-/** @param {Spread | null} value */
-const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
 
 /** "16 s + 42 s": its own, and that of the networks which verify its curve. @param {ComparedArm} arm */
 function trainingWords({ training_seconds: own, verified }) {
@@ -138,6 +138,11 @@ export class ArmsTable {
     return h("tr", {}, head, ...Array.from({ length: this.heads.length - 1 }, () => h("td", { class: "num" })));
   }
 
+  /** @param {ComparedArm} arm @param {string} name */
+  #best(arm, name) {
+    return bestWords(arm.best_over_seeds[name], this.flattered.checked ? arm.optimism[name] : undefined);
+  }
+
   /** @param {HTMLElement} row @param {ComparedArm} arm @param {Pair | undefined} pair @param {boolean} isBaseline */
   #update(row, arm, pair, isBaseline) {
     const { counts, hypervolume, dominated_over_seeds: dominated } = arm;
@@ -152,7 +157,7 @@ export class ArmsTable {
       overSeedsText(arm.igd_plus_over_seeds),
       overSeedsText(arm.delta_m),
       overSeedsText(arm.mean_rank),
-      ...this.best.map((name) => bestWords(arm.best[name], this.flattered.checked ? arm.optimism[name] : undefined)),
+      ...this.best.map((name) => this.#best(arm, name)),
       trainingWords(arm),
       percent(arm.front_share),
     ];

@@ -64,6 +64,7 @@ COMPARISON: dict[str, Any] = {
             "distance": {"mean": None, "half_width": None},
             "front_share": 0.884,
             "best": {"accuracy": 0.92},
+            "best_over_seeds": {"accuracy": {"mean": 0.9, "half_width": 0.012, "low": 0.88, "high": 0.92}},
             "training_seconds": 192.4,
         },
         {
@@ -73,6 +74,7 @@ COMPARISON: dict[str, Any] = {
             "distance": {"mean": -0.123, "half_width": 0.0456},
             "front_share": 0.001,
             "best": {},
+            "best_over_seeds": {},
             "training_seconds": 0.0,
         },
     ],
@@ -138,7 +140,7 @@ def test_arms_have_the_colours_of_the_figures() -> None:
 def test_arms_are_compared_with_their_uncertainty() -> None:
     head, first, second = lines(comparison_table(COMPARISON))
     assert head == "arm trials hypervolume distance best acc. training"
-    assert first == "manual β 2/4, 1 failed, 3 collapsed 65.3 ± 2.4 baseline 0.920 3 m 12 s"
+    assert first == "manual β 2/4, 1 failed, 3 collapsed 65.3 ± 2.4 baseline 0.900 ± 0.012 3 m 12 s"
     assert second == "MIB 0/4 – −0.123 ± 0.046 – 0 s"
 
 

@@ -46,7 +46,7 @@ def pair(
 
 def result(name: str, mean: float | None = 8.0, by_seed: dict[int, float] | None = None) -> ArmResult:
     own = {0: 8.0, 1: 8.0} if by_seed is None else by_seed
-    return ArmResult(name, Interval(mean, 0.5, len(own)), own, mean, 0.5, 1, {}, {})
+    return ArmResult(name, Interval(mean, 0.5, len(own)), own, mean, 0.5, 1, {}, {}, {})
 
 
 def results(*names: str) -> list[ArmResult]:

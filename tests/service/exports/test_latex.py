@@ -44,7 +44,7 @@ def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
     ]
     # Of 40, 42 and 48: the mean is 43.3, the standard deviation 4.16, Student's t 4.30.
     assert grid[:5] == [r"manual $\beta$", "6/6", r"$43.3 \pm 10.3$", "--", "--"]
-    assert grid[10:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
+    assert grid[10:] == [r"$12.0 \pm 0.0$", r"$2.17 \pm 0.52$", r"$0.500 \pm 0.000$", "$46.4$", "$15.0$"]
     assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", "--", "--"], "one point is not held against two"
     assert mib[13:] == ["$0$", "$7.50$"]
 

@@ -185,7 +185,13 @@ class ComparedArm(ArmLook):
     counts: Annotated[TrialCounts, Field(description="of its trials")]
     best: Annotated[
         dict[str, float | None],
-        Field(description="of each objective and of accuracy, the value of the trial that was chosen as the best"),
+        Field(
+            description="of each objective and of accuracy, the value of the trial that was chosen as the best of all "
+            "seeds"
+        ),
+    ]
+    best_over_seeds: Annotated[
+        dict[str, OverSeeds], Field(description="the same of each seed's own best: what the arm reaches")
     ]
     optimism: Annotated[
         dict[str, float],
