@@ -9,7 +9,7 @@ from findings.wording import Said, mean, signed
 from service.analysis import Pair
 from service.analysis.arm_places import ArmPlace
 from service.analysis.compared import compared
-from service.analysis.place_words import amounts_words, standing_words
+from service.analysis.place_words import lands_words, standing_words
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.numbers import NONE, p_value, percent, percent_range, percent_spread
@@ -74,7 +74,7 @@ def exact_gap(question: Question) -> Said:
 
 
 def amounts_to(question: Question) -> Said:
-    return _of_place(question, amounts_words(_place(question).place.amounts) or NONE)
+    return _of_place(question, lands_words(_place(question).place) or NONE)
 
 
 def dominated(question: Question) -> Said:

@@ -67,6 +67,8 @@ def progress_view(study: Answer, width: int = 80) -> Table:
         rows.add_row(Text(arm["name"], style=colour), *([bar] if room >= 8 else []), words)
     table.add_row(head)
     table.add_row(rows)
+    if (flattered := study.get("flattered")) and any(arm["hypervolume"] for arm in study["arms"]):
+        table.add_row(f"Hypervolumes: {flattered}.")
     for why in filter(None, (study.get("unreadable"), study.get("interrupted"))):
         table.add_row(Text(why))
     if study.get("lost_events"):
@@ -111,7 +113,7 @@ def places_table(comparison: Answer) -> Table:
         dominated = arm["dominated_over_seeds"]
         table.add_row(
             Text(arm["name"], style=arm_style(i)[0]),
-            _lands(arm["amounts_to_over_seeds"]),
+            _lands(arm),
             percent_range(dominated["mean"], dominated["lower"], dominated["upper"]),
             _over_seeds(arm["epsilon_over_seeds"]),
             _over_seeds(arm["igd_plus_over_seeds"]),
@@ -119,10 +121,15 @@ def places_table(comparison: Answer) -> Table:
     return table
 
 
-def _lands(amounts: Answer) -> str:
-    """`β ≈ 0.0488 (0.031 to 0.077)`."""
-    written = {key: setting_range(own["mean"], own["lower"], own["upper"]) for key, own in amounts.items()}
-    return " and ".join(f"{key_label(key)} ≈ {text}" for key, text in written.items()) or NONE
+def _lands(arm: Answer) -> str:
+    """`β ≈ 0.0488 (0.031 to 0.077)`; of an arm that draws a front the least and the largest."""
+    written = {key: [own] for key, own in arm["amounts_to_over_seeds"].items()} or arm.get("lands_between", {})
+    texts = {key: " to ".join(map(_setting_over_seeds, ends)) for key, ends in written.items()}
+    return " and ".join(f"{key_label(key)} ≈ {text}" for key, text in texts.items()) or NONE
+
+
+def _setting_over_seeds(amount: Answer) -> str:
+    return setting_range(amount["mean"], amount["lower"], amount["upper"])
 
 
 def _best_shown(comparison: Answer) -> str:
@@ -135,7 +142,7 @@ def _best_shown(comparison: Answer) -> str:
 def _quality(arm: Answer, single: bool, shown: str) -> list[str]:
     if single:
         return [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])]
-    return [number(arm["best"].get(shown))]
+    return [_over_seeds(arm["best_over_seeds"].get(shown))]
 
 
 def _over_seeds(answer: Answer | None) -> str:

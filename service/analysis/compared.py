@@ -26,6 +26,7 @@ from service.analysis.gradient_angles import Angles
 from service.analysis.identical import identical_arms
 from service.analysis.infeasible_words import infeasible_words
 from service.analysis.intervals import Interval
+from service.analysis.lights import Lit, worst_lights
 from service.analysis.place import Placed
 from service.analysis.place_words import Rival
 from service.analysis.single_tasks import against_single, reference_arms
@@ -37,7 +38,7 @@ from service.contract.methods.weightings import BY_HAND
 from service.contract.study.constraints import Constraint
 from service.contract.study.expansion import searched_keys
 from service.contract.wire.events import StudyState
-from service.contract.wording.chosen_split import Chooser, selection_words
+from service.contract.wording.chosen_split import Chooser, flattery_words
 from service.views.selectors import Counts, compared_counts, lost_seeds, training_epochs, training_seconds, whole_arms
 from service.views.view import View
 
@@ -88,6 +89,7 @@ class Comparison(NamedTuple):
 
     single: AgainstSingle | None  # where tasks were trained alone
     words: dict[str, str]  # of each pair, by its arm: what is shown, in a sentence
+    lights: dict[str, Lit]  # the worst of each objective that estimates I(X;Z)
 
 
 def compared(view: View) -> Comparison:
@@ -144,7 +146,8 @@ def _compare(view: View) -> Comparison:
     broken = {name: own.infeasible for name, own in by_arm.items()}
     unkept = infeasible_words(study.constraints, sum(own.finished for own in by_arm.values()), broken)
     split = chooser(view)
-    flattered = f"Trials were {selection_words(split)}." if split in ("test", "shown") and rivals else ""
+    flattering = flattery_words(split)
+    flattered = f"Trials were {flattering}." if flattering and rivals else ""
     return Comparison(
         study=view.id,
         state=view.state,
@@ -187,6 +190,7 @@ def _compare(view: View) -> Comparison:
         gradients=gradients_words(view),
         single=single,
         words={rival.pair.arm: _words(rival, axes, len(rivals), identical) for rival in rivals},
+        lights=worst_lights(view),
     )
 
 

@@ -20,6 +20,8 @@ from service.analysis.intervals import Interval, mean_interval
 from service.analysis.paired import LEVEL, Paired, holm, paired
 from service.contract.metrics import ACCURACY, VALIDATION, described
 
+Bests = dict[str, Interval]  # by metric
+
 
 class ArmResult(NamedTuple):
     """One row of the comparison."""
@@ -30,7 +32,8 @@ class ArmResult(NamedTuple):
     hypervolume_all_seeds: float | None
     front_share: float  # what of the front of all arms would be lost without it
     on_front: int  # trials with a point on it
-    best: dict[str, float | None]  # the value of the point that was chosen for it
+    best: dict[str, float | None]  # the value of the point that was chosen for it, of all seeds
+    best_over_seeds: Bests  # of each seed's own
     optimism: dict[str, float]  # how much better the front looks to what chose it, mean over its points
 
 
@@ -83,6 +86,7 @@ def compare(
     for name in arms:
         own = [point for point in points if point.arm == name]
         volumes = hypervolume_by_seed(own, seeds, axes, [seed for arm, seed in lost if arm == name])
+        best, best_over_seeds = _best(name, trials, axes)
         results.append(
             ArmResult(
                 name=name,
@@ -91,24 +95,36 @@ def compare(
                 hypervolume_all_seeds=hypervolume(own, axes),
                 front_share=front_share(name, points, seeds, axes),
                 on_front=len({point.trial for point in joint if point.arm == name}),
-                best=_best(name, trials, axes),
+                best=best,
+                best_over_seeds=best_over_seeds,
                 optimism=_optimism(nondominated(own, axes), axes),
             )
         )
     return results
 
 
-def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> dict[str, float | None]:
-    """Of each objective, and of accuracy: chosen by one split where there is one for it, claimed on another."""
-    best: dict[str, float | None] = {}
+def _best(name: str, trials: Sequence[Trial], axes: Sequence[Axis]) -> tuple[dict[str, float | None], Bests]:
+    """Of each objective, and of accuracy: chosen by one split where there is one for it, claimed on another.
+
+    The best of all seeds is that of the luckiest; what an arm reaches is the mean over seeds of each one's best.
+    """
+    of_all: dict[str, float | None] = {}
+    over_seeds: Bests = {}
     asked = {axis.metric: axis for axis in axes}
     accuracy = Axis(ACCURACY, described(ACCURACY).goal, None, VALIDATION.of(ACCURACY) if _held_out(axes) else None)
     for axis in asked.values() if ACCURACY in asked else [*asked.values(), accuracy]:
         points = points_of([trial for trial in trials if trial.arm == name], [axis])
-        sign = 1 if axis.goal == "maximize" else -1
-        chosen = max(points, key=lambda point: sign * (point.judged or point.values)[0], default=None)
-        best[axis.metric] = None if chosen is None else chosen.values[0]
-    return best
+        by_seed: dict[int, list[Point]] = {}
+        for point in points:
+            by_seed.setdefault(point.seed, []).append(point)
+        of_all[axis.metric] = _chosen(points, axis).values[0] if points else None
+        over_seeds[axis.metric] = mean_interval([_chosen(own, axis).values[0] for own in by_seed.values()])
+    return of_all, over_seeds
+
+
+def _chosen(points: Sequence[Point], axis: Axis) -> Point:
+    sign = 1 if axis.goal == "maximize" else -1
+    return max(points, key=lambda point: sign * (point.judged or point.values)[0])
 
 
 def _held_out(axes: Sequence[Axis]) -> bool:

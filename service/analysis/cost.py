@@ -92,6 +92,7 @@ class Bought(NamedTuple):
 
     trials: int
     share: float
+    half_width: float | None = None  # of its mean over seeds, as a share of the same whole
 
 
 def bought(curve: CostCurve, trials: float) -> Bought | None:
@@ -99,7 +100,10 @@ def bought(curve: CostCurve, trials: float) -> Bought | None:
     if not curve.mean or curve.mean[-1] <= 0:
         return None
     paid = [i for i, count in enumerate(curve.trials) if count <= trials * (1 + 1e-9)]
-    return Bought(curve.trials[paid[-1]], curve.mean[paid[-1]] / curve.mean[-1]) if paid else Bought(0, 0.0)
+    if not paid:
+        return Bought(0, 0.0)
+    mean, high, whole = curve.mean[paid[-1]], curve.high[paid[-1]], curve.mean[-1]
+    return Bought(curve.trials[paid[-1]], mean / whole, None if high is None else (high - mean) / whole)
 
 
 def _until(

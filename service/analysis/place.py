@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analysis import readings
-from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, mean_of, numbers_of
+from service.analysis.amounts import Amount, Settings, amount_over_seeds, is_log, numbers_of
 from service.analysis.fronts import Axis, Point, nondominated, turned
 from service.analysis.intervals import Interval, Share, share_interval
 from service.analysis.point_place import SeedFront, mean_numbers, point_place, seed_front
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     domination: Share  # of the arm's front by the other one
     beyond: float | None  # share of it that the other front does not reach
     amounts: dict[str, Amount]  # settings of the other front that land there, over the seeds in which it reaches there
-    between: dict[str, tuple[float, float]]  # instead, of an arm that draws a front: the least and the largest of them
+    between: dict[str, tuple[Amount, Amount]]  # instead, of an arm that draws a front: the least, the largest of them
     seeds: int  # that both have
 
     @property
@@ -140,12 +140,12 @@ def _amounts(seeds: Sequence[Mapping[str, float]], log: Collection[str]) -> dict
     return {key: amount_over_seeds([each[key] for each in seeds if key in each], key in log) for key in keys}
 
 
-def _between(seeds: Sequence[Sequence[Mapping[str, float]]], log: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Of the settings of each seed's points the least and the largest, each averaged over seeds."""
+def _between(seeds: Sequence[Sequence[Mapping[str, float]]], log: Collection[str]) -> dict[str, tuple[Amount, Amount]]:
+    """Of the settings of each seed's points the least and the largest."""
     keys = dict.fromkeys(key for seed in seeds for each in seed for key in each)
     by_key = {key: [own for seed in seeds if (own := [each[key] for each in seed if key in each])] for key in keys}
     return {
-        key: (mean_of([min(own) for own in seen], key in log), mean_of([max(own) for own in seen], key in log))
+        key: (amount_over_seeds(list(map(min, seen)), key in log), amount_over_seeds(list(map(max, seen)), key in log))
         for key, seen in by_key.items()
     }
 

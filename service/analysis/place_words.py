@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from service.analysis.amounts import Amount
@@ -12,6 +12,7 @@ from service.analysis.cost import CostCurve, bought
 from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
 from service.analysis.off_front import GapTest
+from service.analysis.place import Place
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
@@ -20,8 +21,8 @@ from service.contract.wording.numbers import (
     p_value,
     percent,
     percent_range,
+    percent_spread,
     plural,
-    setting,
     setting_range,
     spread,
     whole,
@@ -63,16 +64,15 @@ def standing_words(place: ArmPlace) -> str:
     return f"{short} at the same {described(other).label}"
 
 
-def amounts_words(amounts: Mapping[str, Amount]) -> str:
-    """`β ≈ 0.0488 (0.031 to 0.077)`; without an interval below three seeds."""
-    each = [f"{key_label(key)} ≈ {setting_range(own.mean, own.lower, own.upper)}" for key, own in amounts.items()]
-    return " and ".join(each)
+def _written(amount: Amount) -> str:
+    return setting_range(amount.mean, amount.lower, amount.upper)
 
 
-def between_words(between: Mapping[str, tuple[float, float]]) -> str:
-    """`β ≈ 0.0012 to 0.3`."""
-    ends = between.items()
-    return " and ".join(f"{key_label(key)} ≈ {setting(least)} to {setting(most)}" for key, (least, most) in ends)
+def lands_words(place: Place) -> str:
+    """`β ≈ 0.0488 (0.031 to 0.077)`, of a front from where to where; without intervals below three seeds."""
+    each = [f"{key_label(key)} ≈ {_written(own)}" for key, own in place.amounts.items()]
+    ends = [f"{key_label(key)} ≈ {_written(low)} to {_written(high)}" for key, (low, high) in place.between.items()]
+    return " and ".join(each or ends)
 
 
 class Rival(NamedTuple):
@@ -215,8 +215,7 @@ def _no_distance(place: ArmPlace, axes: Sequence[Axis]) -> str:
 def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
     """Where on it, an arm that draws a front from where to where, and how far from the exact front if that is known."""
     place = rival.place.place
-    settings = amounts_words(place.amounts) or between_words(place.between)
-    settings = "" if rival.place.standing == "beyond" else settings
+    settings = "" if rival.place.standing == "beyond" else lands_words(place)
     where = f"It lands where {settings} lands" if settings else ""
     exact = _exact_words(rival.place, axes)
     if not exact:
@@ -262,5 +261,5 @@ def cost_words(rival: Rival) -> str:
         return f"{took}; {others}.{seconds}"
     if not paid.trials:
         return f"{took}; {others}, and does not finish one in as many epochs.{seconds}"
-    share = f"{percent(paid.share)} of its hypervolume"
+    share = f"{percent_spread(paid.share, paid.half_width)} of its hypervolume"
     return f"{took}; {others}, and after {whole(paid.trials)} of them has {share}.{seconds}"

@@ -12,7 +12,6 @@ from service.analysis.compared import ArmCompared, compared
 from service.analysis.delta_m import AgainstSingle, DeltaM
 from service.analysis.gradient_angles import Angles
 from service.analysis.gradient_words import conflict_words
-from service.analysis.lights import worst_lights
 from service.analysis.place import ExactPlace
 from service.analysis.place_words import standing_words
 from service.analysis.single_words import note_words
@@ -140,6 +139,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         automatic=arm.automatic,
         counts=TrialCounts(**arm.counts._asdict()),
         best=result.best,
+        best_over_seeds=_by_metric(result.best_over_seeds),
         optimism=result.optimism,
         front_share=result.front_share,
         on_front=result.on_front,
@@ -159,6 +159,7 @@ def _arm(arm: ArmCompared, index: int) -> ComparedArm:
         beyond=place.beyond,
         amounts_to=place.amounts_to,
         amounts_to_over_seeds={key: _amount(amount) for key, amount in place.amounts.items()},
+        lands_between={key: [_amount(end) for end in ends] for key, ends in place.between.items()},
         exact=_exact(arm.place.exact),
         draws_front=arm.place.draws_front,
         delta_m=_delta_m(arm.delta_m),
@@ -181,7 +182,7 @@ def comparison_answer(view: View) -> ComparisonAnswer:
         objectives=[ObjectiveAxis(**axis._asdict()) for axis in comparison.objectives],
         selection=comparison.chooser,
         selection_words=selection_words(comparison.chooser),
-        lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in worst_lights(view).items()},
+        lights={name: MetricLight(light=lit.light.name, words=lit.words) for name, lit in comparison.lights.items()},
         baseline=comparison.baseline,
         verdict=comparison.verdict,
         gradients=comparison.gradients,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from service.analysis import Point, hypervolume, nondominated
-from service.analysis.candidates import chosen_axes, mean_hypervolumes, objectives, points_on
+from service.analysis.candidates import chooser, chosen_axes, mean_hypervolumes, objectives, points_on
 from service.contract.metrics import described
 from service.contract.wire.answers.figures import OfferedFigure
 from service.contract.wire.answers.front import ArmFront, FrontAnswer, FrontPoint
@@ -20,6 +20,7 @@ from service.contract.wire.answers.studies import (
     StudyWithFigures,
     TrialCounts,
 )
+from service.contract.wording.chosen_split import flattery_words
 from service.contract.wording.palette import arm_style
 from service.store.protocol import StudyRow
 from service.views.selectors import counts, eta_seconds, has_curves, progress, time_left
@@ -83,6 +84,7 @@ def study_summary(view: View) -> StudySummary:
         arms=view.memo("arms", lambda: _arms(view)),
         spark=view.memo("spark", lambda: spark(view)),
         last_seq=view.seq,
+        flattered=flattery_words(chooser(view)) or None,
         data=view.study.data.name,
         tags=list(view.notes.tags),
         pinned=view.notes.pinned,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from service.analysis import Interval, Pair
+from service.analysis.amounts import Amount
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.single_words import note_words
 from service.contract.metrics import SECONDS, described
@@ -80,11 +81,17 @@ def _p(pair: Pair | None) -> str:
     return f"${p_value(pair.p_adjusted).removeprefix('p ').removeprefix('= ')}$"
 
 
+def _amount(amount: Amount) -> str:
+    return in_maths(setting_range(amount.mean, amount.lower, amount.upper))
+
+
 def _place(arm: ArmCompared) -> list[str]:
     """Distance, dominated share, settings that land there, ε and IGD⁺, each with its interval."""
     place = arm.place.place
     distance, share = place.distance.told, percent_range(*place.domination[:3]).replace(" %", "")
-    lands = {key: in_maths(setting_range(own.mean, own.lower, own.upper)) for key, own in place.amounts.items()}
+    lands = {key: _amount(own) for key, own in place.amounts.items()} or {
+        key: f"{_amount(least)} to {_amount(most)}" for key, (least, most) in place.between.items()
+    }
     return [
         in_maths(spread(distance.mean, distance.half_width)),
         in_maths(share),
@@ -103,7 +110,7 @@ def _row(arm: ArmCompared, pair: Pair | None, best: list[str], placed: bool, sin
         _p(pair),
         *(_place(arm) if placed else []),
         *(_over_seeds(each) for each in (arm.against_single if single else ())),
-        *(in_maths(number(result.best[metric])) for metric in best),
+        *(_over_seeds(result.best_over_seeds[metric]) for metric in best),
         in_maths(number(100 * result.front_share)),
         in_maths(number(arm.training_seconds)),
     ]
@@ -121,9 +128,15 @@ def _caption(comparison: Comparison, name: str) -> str:
     place = PLACE_NOTE.format(baseline=escaped(comparison.baseline or "")) if comparison.pairs else ""
     single = "" if comparison.single is None else f" {escaped(note_words(comparison.single))}"
     split = f" Trials were {escaped(selection_words(comparison.chooser))}." if comparison.chooser else ""
+    lights = "".join(
+        f" Estimates of {escaped(described(metric).label)} are at worst {escaped(lit.light.words)} on Gaussian tasks "
+        "of their shape."
+        for metric, lit in comparison.lights.items()
+    )
     return (
         f"{escaped(name)}. Hypervolume: {escaped(over_seeds(comparison.seeds))}, $n = {comparison.seeds}${uneven}, "
-        f"from the reference point {escaped(point)}.{split}{against}{place} Lost without it: the part of the joint "
+        f"from the reference point {escaped(point)}.{split}{lights}{against}{place} Best: of "
+        "each seed's trials the one that was chosen, mean over seeds. Lost without it: the part of the joint "
         f"hypervolume that only this arm attains.{single}"
     )
 

@@ -8,7 +8,7 @@ from html import escape
 from service.analysis.candidates import front_ids
 from service.analysis.compared import ArmCompared, Comparison
 from service.analysis.lights import Lit, lights_of, worst_lights
-from service.analysis.place_words import amounts_words
+from service.analysis.place_words import lands_words
 from service.analysis.single_words import note_words
 from service.contract.metrics import ACCURACY, described
 from service.contract.wording.chosen_split import selection_words
@@ -78,9 +78,9 @@ def _arm_row(arm: ArmCompared, index: int, metrics: Sequence[str], comparison: C
         *(spread(each.mean, each.half_width, each.low, each.high) for each in arm.place.indicators),
         "baseline" if arm.name == comparison.baseline else spread(distance.mean, distance.half_width),
         percent_range(*place.domination[:3]),
-        amounts_words(place.amounts) or NONE,
+        lands_words(place) or NONE,
         *(_single_cells(arm) if comparison.single else []),
-        *(number(arm.result.best[metric]) for metric in metrics),
+        *(spread(i.mean, i.half_width, i.low, i.high) for i in map(arm.result.best_over_seeds.__getitem__, metrics)),
         duration(arm.training_seconds),
         percent(arm.result.front_share),
     ]

@@ -6,9 +6,11 @@ import math
 from typing import NamedTuple
 
 from service.analysis import LEAST_SEEDS, Interval, mean_interval
+from service.analysis.candidates import chooser
 from service.contract.metrics import ACCURACY, EPOCH, Kind, described
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.plotly import PlotlyFigure
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import setting, spread
 from service.figures.drawing.bands import drawn_of_seeds
 from service.figures.drawing.configurations import (
@@ -53,6 +55,7 @@ class ConvergenceData(NamedTuple):
     arms: list[ArmEpochs]
     seeds: dict[str, int]
     every: int
+    chooser: Chooser | None  # the split that chose among configurations
     curves: bool = False  # some trials have many points, of which the middle stands for all
 
 
@@ -108,7 +111,7 @@ def convergence_data(view: View, x: str | None, y: str | None) -> ConvergenceDat
     ]
     seeds = {trial: view.trials[trial].planned.seed for arm in arms for trial in arm.reached}
     every = view.study.evaluation.every
-    return ConvergenceData(metric, threshold, x is not None, arms, seeds, every, has_curves(view))
+    return ConvergenceData(metric, threshold, x is not None, arms, seeds, every, chooser(view), has_curves(view))
 
 
 def remark(arm: ArmEpochs) -> str:
@@ -117,12 +120,16 @@ def remark(arm: ArmEpochs) -> str:
     return ", ".join(f"{word}: {count} of {arm.trials}" for word, count in counts if count)
 
 
-def _hover(arm: ArmEpochs) -> str:
+def _accuracy(chooser: Chooser | None) -> str:
+    return f"final accuracy{on_split(chooser)}"
+
+
+def _hover(arm: ArmEpochs, chooser: Chooser | None) -> str:
     mean, half, seeds, low, high = arm.mean
     if mean is None:
         return ""
     words = f"{spread(mean, half, low, high)} epochs" + {1: "", 2: ", two seeds"}.get(seeds, f" over {seeds} seeds")
-    return words + (f"<br>best of {arm.best.of} by final accuracy<br>{arm.best.label}" if arm.best.of > 1 else "")
+    return words + (f"<br>best of {arm.best.of} by {_accuracy(chooser)}<br>{arm.best.label}" if arm.best.of > 1 else "")
 
 
 def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
@@ -133,7 +140,7 @@ def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
             arm.best.arm,
             best_note(arm.best),
             remark(arm),
-            _hover(arm),
+            _hover(arm, data.chooser),
             arm.mean,
             [Dot(trial, f"seed {data.seeds[trial]}: {epochs}", epochs) for trial, epochs in arm.reached.items()],
         )
@@ -144,7 +151,7 @@ def draw_convergence(data: ConvergenceData, revision: str) -> PlotlyFigure:
     parts = [
         f"{threshold} is 95 % of the best arm's mean" if threshold and not data.given else "",
         spread if most else "",
-        "best of several by final accuracy" if any(arm.best.of > 1 for arm in data.arms) else "",
+        f"best of several by {_accuracy(data.chooser)}" if any(arm.best.of > 1 for arm in data.arms) else "",
         f"measured every {data.every} epochs" if data.every > 1 else "",
         AT_THE_MIDDLE if data.curves else "",
     ]

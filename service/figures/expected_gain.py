@@ -8,12 +8,14 @@ import moocore
 import numpy as np
 
 from service.analysis import Interval, mean_interval
+from service.analysis.candidates import chooser
 from service.contract.study.batches import batches_of
 from service.contract.study.expected_gain import Curve, Gain, Values, expected_gain, volume_curves
 from service.contract.study.outcomes import objective_values
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import setting
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.bands import drawn_of_seeds, ribbon
@@ -39,6 +41,7 @@ class GainData(NamedTuple):
     arms: list[ArmGain]
     threshold: float | None
     seeds: int
+    chooser: Chooser | None  # the split that the driver decides by, which is shown here
 
 
 def _volume(points: list[list[float]], corner: list[float]) -> float:
@@ -64,7 +67,7 @@ def gain_data(view: View) -> GainData:
         curves = volume_curves(known, study.objectives, _volume) if over else list[Curve]()
         volumes = [mean_interval([curve[k] for curve in curves]) for k in range(over)]
         arms.append(ArmGain(arm, volumes, expected_gain(curves), over == most))
-    return GainData(arms, study.limits.gain, len(study.seeds))
+    return GainData(arms, study.limits.gain, len(study.seeds), chooser(view))
 
 
 def _reached(study: Study, trial: TrialView) -> list[Values]:
@@ -151,7 +154,8 @@ def draw_gain(data: GainData, revision: str) -> PlotlyFigure:
     traces = [trace for i, arm in enumerate(data.arms) if arm.volumes for trace in _arm_traces(arm, i)]
     x = {"title": {"text": "batches of all seeds"}, "zeroline": False, "automargin": True}
     y = {"title": {"text": "hypervolume, by what chooses"}, "zeroline": False, "automargin": True}
-    parts = [drawn_of_seeds(data.seeds), "dotted: the next batch, to the upper end of its 95 % interval"]
+    by = f"hypervolume{on_split(data.chooser)}, by which is chosen" if data.chooser else ""
+    parts = [drawn_of_seeds(data.seeds), by, "dotted: the next batch, to the upper end of its 95 % interval"]
     summary = "; ".join(filter(None, map(gain_words, data.arms)))
     empty = "A curve begins with the first batch that has ended in every seed."
     drawing = layout(x, y, " · ".join(filter(None, parts)), revision, summary=summary, empty=empty)

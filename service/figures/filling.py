@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+from service.analysis.candidates import chooser
 from service.contract.methods.searches import FillSearch
 from service.contract.study.gaps import Gap, gaps
 from service.contract.study.outcomes import objective_values
 from service.contract.study.study import Study
 from service.contract.wire.events import TrialState
 from service.contract.wire.plotly import PlotlyFigure, Trace
+from service.contract.wording.chosen_split import Chooser, on_split
 from service.contract.wording.numbers import number, plural, setting
 from service.contract.wording.palette import arm_style
 from service.figures.drawing.configurations import at_places
@@ -49,6 +51,7 @@ class ArmFilling(NamedTuple):
 class FillingData(NamedTuple):
     metrics: list[str]  # of both axes
     arms: list[ArmFilling]
+    chooser: Chooser | None  # the split that a search sees, which is shown here
 
 
 def filling_data(view: View) -> FillingData:
@@ -61,7 +64,7 @@ def filling_data(view: View) -> FillingData:
         points = [(signs[0] * place.values[0], signs[1] * place.values[1]) for place in places]
         tolerance = arm.search.tolerance if isinstance(arm.search, FillSearch) else None
         arms.append(ArmFilling(arm.name, tolerance, places, gaps(points)))
-    return FillingData(metrics, arms)
+    return FillingData(metrics, arms, chooser(view))
 
 
 def _places(view: View, arm: str, metrics: Sequence[str]) -> list[FilledPlace]:
@@ -131,7 +134,8 @@ def gap_words(arm: ArmFilling) -> str:
 def draw_filling(data: FillingData, revision: str) -> PlotlyFigure:
     drawn = [place.values for arm in data.arms for place in arm.places]
     x, y = (axis_layout(metric, [values[i] for values in drawn]) for i, metric in enumerate(data.metrics))
-    subtitle = "means over seeds, by what chooses · numbers: in this order · dotted: the largest gap of each arm"
+    means = f"means over seeds{on_split(data.chooser)}, by which is chosen" if data.chooser else "means over seeds"
+    subtitle = f"{means} · numbers: in this order · dotted: the largest gap of each arm"
     told = [arm for arm in data.arms if arm.places]
     summary = (
         "; ".join(map(gap_words, told)) + ". Gaps are shares of each objective's range over the front." if told else ""

@@ -42,7 +42,7 @@ class ArmCost(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """From an arm's place to where the baseline has the same hypervolume."""
+    """From the end of an arm's curve to where the baseline has the same hypervolume."""
 
     arm: str
     baseline: str
@@ -83,23 +83,24 @@ def _arm_cost(view: View, arm: ArmCompared, by: str) -> ArmCost:
 
 
 def cost_data(view: View, x: str | None) -> CostData:
-    """Curves and reach as in the comparison; cost is per seed: what one run of the arm with one seed spends."""
+    """Curves and reach as in the comparison; cost is per seed: what one run of the arm with one seed spends.
+
+    A single point has a hypervolume that says where it lies, not how good it is: nothing is as good by it.
+    """
     by = one_of(x, COSTS, "x", SECONDS)
     comparison = compared(view)
     arms = {arm.name: _arm_cost(view, arm, by) for arm in comparison.arms}
-    automatic = {arm.name for arm in comparison.arms if arm.automatic}
+    asking = {arm.name for arm in comparison.arms if arm.automatic and arm.place.draws_front}
     reached, never = [], []
     for pair in comparison.pairs:
         own, reach = arms[pair.arm], pair.reach
-        if own.name not in automatic or not own.cost or arms[pair.baseline].place is not None:
+        if own.name not in asking or not own.cost or arms[pair.baseline].place is not None:
             continue  # a baseline of one trial has no cost to choose
         if not reach.reached:
             never += [(pair.baseline, own.name)] if reach.of else []
             continue
         cost = reach.seconds if by == SECONDS else Interval(reach.trials, None, reach.reached)
-        volume = (own.place[1].mean if own.place else own.mean[-1]) or 0.0
-        start = (own.place[0].mean if own.place else own.cost[-1]) or 0.0
-        reached.append(Reached(own.name, pair.baseline, volume, start, cost, reach.reached, reach.of))
+        reached.append(Reached(own.name, pair.baseline, own.mean[-1], own.cost[-1], cost, reach.reached, reach.of))
     reference = [axis.reference for axis in comparison.objectives]
     searched = any(isinstance(arm.search, Suggesting) for arm in view.study.arms)
     seeds = max(arm.result.hypervolume.seeds for arm in comparison.arms)
@@ -179,7 +180,7 @@ def _reach_trace(reach: Reached, by: str, with_words: bool, to_the_left: bool) -
     return {
         "type": "scatter",
         "mode": "lines+text" if with_words else "lines",
-        "name": f"{reach.baseline} as good as {reach.arm}",
+        "name": f"{reach.baseline} with {reach.arm}’s hypervolume",
         "showlegend": False,
         "x": [short(reach.start), short(end)],
         "y": [short(reach.hypervolume)] * 2,
@@ -238,7 +239,8 @@ def controls(view: View) -> list[Control]:
 FIGURE = Figure(
     "hypervolume-cost",
     "Hypervolume against cost",
-    "hypervolume after a number of training seconds or trials (x), and what the grid needs to match an automatic arm",
+    "hypervolume after a number of training seconds or trials (x), and what the grid needs for that of an automatic "
+    "arm that draws a front itself",
     "cost",
     (),
     figure,

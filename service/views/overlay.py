@@ -97,5 +97,7 @@ def _merged(views: Sequence[View], names: Sequence[str]) -> Study:
         "constraints": _shared_constraints(studies),
         "limits": richest.limits if all(study.limits == richest.limits for study in studies) else Limits(),
         "baseline": None if baseline is None else _arm(names[0], baseline),
+        # What a search or a front saw of the test split is not undone by how the others were chosen.
+        "selection": "test" if any(study.selection == "test" for study in studies) else "validation",
     }
     return richest.model_copy(update=update)

@@ -97,7 +97,8 @@ def test_no_column_chosen_by_hand_means_the_usual_ones(stage: Page) -> None:
 
 def arm(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"planned": 6, "running": 0, "finished": 5, "failed": 0, "stopped": 0, "collapsed": 2}
-    rest = {"best": {"accuracy": 0.5}, "front_share": 0.25, "training_seconds": 61.0}
+    best = {"mean": 0.5, "half_width": 0.02, "low": 0.49, "high": 0.52}
+    rest: dict[str, Any] = {"best_over_seeds": {"accuracy": best}, "front_share": 0.25, "training_seconds": 61.0}
     rest |= {"epsilon_over_seeds": {"mean": 0.25, "half_width": 0.02, "low": 0.2, "high": 0.3}}
     rest |= {"igd_plus_over_seeds": {"mean": None, "half_width": None, "low": None, "high": None}}
     rest |= {"dominated_over_seeds": {"mean": 0.4, "lower": 0.1176, "upper": 0.7693}}
@@ -138,7 +139,7 @@ def test_arms_are_compared_cell_by_cell(stage: Page) -> None:
       return [before, kept, cells(table.body.children[0])[4], table.note.textContent, table.against.textContent];"""
     alone = {**comparison, "seeds": 1, "baseline": None, "pairs": [], "arms": comparison["arms"][1:]}
     before, kept, against, note, head = scene(stage, script, [comparison, alone])
-    shared = ["30.0 ± 2.0", "40 % (12 to 77)", "0.250 ± 0.020", "–", "–", "–", "0.500", "1 m 01 s"]
+    shared = ["30.0 ± 2.0", "40 % (12 to 77)", "0.250 ± 0.020", "–", "–", "–", "0.500 ± 0.020", "1 m 01 s"]
     assert before[0] == [
         ["a", "5/6", "0, 2", shared[0], "baseline", "–", *shared[1:], "25 %"],
         [
@@ -663,8 +664,11 @@ def test_the_table_steps_through_its_trials_and_cuts_a_long_brush(stage: Page) -
 
 def test_an_optimism_below_0_has_its_own_sign(stage: Page) -> None:
     script = """const { bestWords } = await load("pages/arms-table");
-      return [bestWords(2.5, -0.02), bestWords(2.5, 0.02), bestWords(2.5, 0), bestWords(null, 0.02)];"""
-    assert scene(stage, script) == ["2.50 (−0.0200)", "2.50 (+0.0200)", "2.50 (0)", "–"]
+      const best = { mean: 2.5, half_width: null, low: 2.5, high: 2.5 };
+      const none = { mean: null, half_width: null, low: null, high: null };
+      const told = [-0.02, 0.02, 0].map((gap) => bestWords(best, gap));
+      return [...told, bestWords({ ...best, half_width: 0.1 }), bestWords(none, 0.02), bestWords(undefined, 0.02)];"""
+    assert scene(stage, script) == ["2.50 (−0.0200)", "2.50 (+0.0200)", "2.50 (0)", "2.50 ± 0.10", "–", "–"]
 
 
 def test_arms_of_several_studies_have_the_marks_of_the_comparison(stage: Page) -> None:

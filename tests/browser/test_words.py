@@ -128,5 +128,9 @@ def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:
 def test_where_an_arm_lands_is_said_in_the_baselines_settings(run: Run) -> None:
     one = {"mean": 0.0123, "lower": None, "upper": None}
     two = {"weighting.beta": {"mean": 0.1, "lower": 0.05, "upper": 0.2}, "training.l2": {**one, "mean": 0.5}}
-    cases = [[{"weighting.beta": one}], [two], [{}]]
-    assert run("pages/arms-table", "landsWords", *cases) == ["β ≈ 0.0123", "β ≈ 0.1 (0.05 to 0.2) and l2 ≈ 0.5", "–"]
+    ends = {"weighting.beta": [one, two["weighting.beta"]]}
+    cases = [[{"amounts_to_over_seeds": own}] for own in ({"weighting.beta": one}, two, {})]
+    cases.append([{"amounts_to_over_seeds": {}, "lands_between": ends}])
+    single, both, none, between = run("pages/arms-table", "landsWords", *cases)
+    assert (single, both, none) == ("β ≈ 0.0123", "β ≈ 0.1 (0.05 to 0.2) and l2 ≈ 0.5", "–")
+    assert between == "β ≈ 0.0123 to 0.1 (0.05 to 0.2)"

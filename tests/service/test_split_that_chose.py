@@ -8,6 +8,7 @@ import pytest
 
 from service.analysis.candidates import chooser
 from service.analysis.compared import compared
+from service.answers.studies import study_summary
 from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.figures import FIGURES
@@ -15,6 +16,7 @@ from service.figures.figure import Asked
 from service.figures.latent_map import latent_data
 from service.store.artifacts import Artifacts
 from service.views.fold import StudyView
+from service.views.overlay import Overlay
 from tests.service.figures.test_latent_figure import keep
 from tests.service.own_code import study_of as own_study_of
 from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, tell, view_of
@@ -58,12 +60,29 @@ def test_figures_of_fronts_say_which_split_chose(figure: str, selection: str) ->
 
 
 @pytest.mark.parametrize("selection", WORDS)
-@pytest.mark.parametrize("figure", ["learning-curves", "robustness", "accuracy-by-method"])
-def test_figures_of_the_best_configuration_say_which_split_chose_it(figure: str, selection: str) -> None:
+@pytest.mark.parametrize(
+    "figure", ["learning-curves", "robustness", "accuracy-by-method", "convergence", "expected-gain", "filling"]
+)
+def test_figures_of_what_is_chosen_say_which_split_chose_it(figure: str, selection: str) -> None:
     drawn = FIGURES[figure].drawn(Asked(finished(selection)))
     other = next(iter(set(WORDS) - {selection}))
     words = drawn["layout"]["meta"]["subtitle"]
     assert f" on the {selection} split" in words and f" on the {other} split" not in words
+
+
+@pytest.mark.parametrize("selection", WORDS)
+def test_a_list_marks_hypervolumes_that_the_test_split_chose_itself(selection: str) -> None:
+    told = study_summary(finished(selection)).flattered
+    assert told == (ITSELF if selection == "test" else None)
+
+
+def test_studies_beside_each_other_say_so_where_one_of_them_chose_on_test() -> None:
+    """Its searches and fronts saw the test split, whatever the others did."""
+    held, by_test = finished("validation"), finished("test")
+    by_test.id = "s2"
+    for views in ([held, by_test], [by_test, held]):
+        both = compared(Overlay(views))
+        assert both.chooser == "test" and both.verdict.endswith(f"Trials were {ITSELF}.")
 
 
 def test_where_there_is_no_split_none_is_named() -> None:

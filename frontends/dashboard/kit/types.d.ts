@@ -108,6 +108,7 @@ interface ListedStudy {
   unreadable?: string | null;
   lost_events?: number;
   last_seq: number;
+  flattered?: string | null;
   data?: string;
   tags?: string[];
   pinned?: boolean;
@@ -222,12 +223,13 @@ interface Spread {
 
 interface ComparedArm extends ArmLook {
   counts: Counts;
-  best: Record<string, number | null>;
+  best_over_seeds: Record<string, Spread>;
   optimism: Record<string, number>;
   front_share: number | null;
   hypervolume: Spread;
   distance: Spread & { seeds: number };
   amounts_to_over_seeds: Record<string, { mean: number; lower: number | null; upper: number | null }>;
+  lands_between?: Record<string, { mean: number; lower: number | null; upper: number | null }[]>;
   epsilon_over_seeds: Spread;
   igd_plus_over_seeds: Spread;
   dominated_over_seeds: { mean: number | null; lower: number | null; upper: number | null };

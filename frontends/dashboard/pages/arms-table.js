@@ -37,24 +37,25 @@ export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | u
   return words.join(", ");
 }
 
-/** "β ≈ 0.0488 (0.031 to 0.077)". @param {ComparedArm["amounts_to_over_seeds"]} amounts */
-export function landsWords(amounts) {
-  const written = ({ mean, lower, upper }) => settingRange(mean, lower, upper);
-  const each = Object.entries(amounts).map(([key, amount]) => `${configLabel(key)} ≈ ${written(amount)}`);
-  return each.join(" and ") || "–";
+/** "β ≈ 0.0488 (0.031 to 0.077)"; of an arm that draws a front "β ≈ 0.001 to 0.3". @param {ComparedArm} arm */
+export function landsWords({ amounts_to_over_seeds: amounts, lands_between: between }) {
+  const written = (ends) => ends.map(({ mean, lower, upper }) => settingRange(mean, lower, upper)).join(" to ");
+  const single = Object.entries(amounts).map(([key, amount]) => [key, [amount]]);
+  const known = /** @type {[string, any[]][]} */ (single.length ? single : Object.entries(between ?? {}));
+  return known.map(([key, ends]) => `${configLabel(key)} ≈ ${written(ends)}`).join(" and ") || "–";
 }
+
+/** @param {Spread | null | undefined} value */
+const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
 
 /**
- * "2.94", or with its optimism "2.94 (+0.0200)".
- * @param {number | null} best @param {number | undefined} gap
+ * "2.94 ± 0.11", or with its optimism "2.94 ± 0.11 (+0.0200)".
+ * @param {Spread | undefined} best @param {number | undefined} gap
  */
 export function bestWords(best, gap) {
-  if (best === null || gap === undefined) return number(best);
-  return `${number(best)} (${gap > 0 ? "+" : ""}${number(gap)})`;
+  const reached = overSeedsText(best);
+  return gap === undefined || reached === "–" ? reached : `${reached} (${gap > 0 ? "+" : ""}${number(gap)})`;
 }
-
-/** @param {Spread | null} value */
-const overSeedsText = (value) => (value ? spread(value.mean, value.half_width, value.low, value.high) : "–");
 
 /** "16 s + 42 s": its own, and that of the networks which verify its curve. @param {ComparedArm} arm */
 function trainingWords({ training_seconds: own, verified }) {
@@ -137,6 +138,11 @@ export class ArmsTable {
     return h("tr", {}, head, ...Array.from({ length: this.heads.length - 1 }, () => h("td", { class: "num" })));
   }
 
+  /** @param {ComparedArm} arm @param {string} name */
+  #best(arm, name) {
+    return bestWords(arm.best_over_seeds[name], this.flattered.checked ? arm.optimism[name] : undefined);
+  }
+
   /** @param {HTMLElement} row @param {ComparedArm} arm @param {Pair | undefined} pair @param {boolean} isBaseline */
   #update(row, arm, pair, isBaseline) {
     const { counts, hypervolume, dominated_over_seeds: dominated } = arm;
@@ -145,13 +151,13 @@ export class ArmsTable {
       `${counts.failed}, ${counts.collapsed}${counts.infeasible ? `, ${counts.infeasible} infeasible` : ""}`,
       spread(hypervolume.mean, hypervolume.half_width, hypervolume.low, hypervolume.high),
       isBaseline ? "baseline" : againstWords(arm, pair),
-      landsWords(arm.amounts_to_over_seeds),
+      landsWords(arm),
       percentRange(dominated.mean, dominated.lower, dominated.upper),
       overSeedsText(arm.epsilon_over_seeds),
       overSeedsText(arm.igd_plus_over_seeds),
       overSeedsText(arm.delta_m),
       overSeedsText(arm.mean_rank),
-      ...this.best.map((name) => bestWords(arm.best[name], this.flattered.checked ? arm.optimism[name] : undefined)),
+      ...this.best.map((name) => this.#best(arm, name)),
       trainingWords(arm),
       percent(arm.front_share),
     ];

@@ -96,7 +96,7 @@ export class Rows {
       h("td", { class: "num trials-cell" }),
       h("td", { class: "num failed-cell" }),
       h("td", { class: "wide arms-cell" }, arms),
-      h("td", { class: "spark-cell" }, spark.element),
+      h("td", { class: "spark-cell" }, spark.element, h("p", { class: "flattered muted", hidden: true })),
       h("td", { class: "num wide", title: study.created_at }, moment(study.created_at)),
     );
     this.sparks.set(row, spark);
@@ -127,5 +127,9 @@ export class Rows {
     setText(failed, String(study.counts.failed));
     failed.classList.toggle("bad", study.counts.failed > 0);
     this.sparks.get(row)?.set(study.spark);
+    const flattered = /** @type {HTMLElement} */ (row.querySelector(".flattered"));
+    flattered.hidden = !study.flattered || !study.spark?.length;
+    setText(flattered, study.flattered?.split(",")[0] ?? "");
+    setAttr(flattered, "title", study.flattered ?? null);
   }
 }

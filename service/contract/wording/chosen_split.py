@@ -21,3 +21,8 @@ def on_split(chooser: Chooser | None) -> str:
 def selection_words(chooser: Chooser | None) -> str:
     """Nothing where nothing is measured on a split."""
     return "" if chooser is None else WORDS[chooser]
+
+
+def flattery_words(chooser: Chooser | None) -> str:
+    """Where trials were chosen by what is shown of them: a claim that needs a mark wherever it stands."""
+    return "" if chooser == "validation" else selection_words(chooser)

@@ -14,6 +14,7 @@ from service.analysis.candidates import (
     metric_axis,
     points_on,
 )
+from service.analysis.lights import worst_light
 from service.analysis.truth import Curve, curves
 from service.contract.metrics import described
 from service.contract.study.constraints import Constraint
@@ -51,6 +52,7 @@ class FrontData(NamedTuple):
     chooser: Chooser | None  # the split that chose what lies on a front
     constraints: Sequence[Constraint] = ()  # of the study
     infeasible: int = 0  # points that break one, also where they are not shown
+    lights: Sequence[str] = ()  # of axes that estimate I(X;Z), the worst in words
 
 
 def frontier(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
@@ -110,7 +112,9 @@ def front_data(view: View, x: str | None, y: str | None, z: str | None = NONE) -
     truth = curves(view.study, axes[0].metric, axes[1].metric, farthest) if view.alike and not third else []
     labels = labels_of(view, [point.trial for arm in arms for point in (*arm.front, *arm.dominated, *arm.infeasible)])
     seeds = len({trial.planned.seed for trial in view.trials.values()})
-    return FrontData(axes, arms, labels, seeds, truth, chooser(view), view.study.constraints, len(infeasible))
+    lit = [(axis, light) for axis in axes if (light := worst_light(view, axis.metric))]
+    lights = [f"{described(axis.metric).label} (trust light {light.mark} at worst)" for axis, light in lit]
+    return FrontData(axes, arms, labels, seeds, truth, chooser(view), view.study.constraints, len(infeasible), lights)
 
 
 def words_at(data: FrontData, point: Point) -> str:
@@ -150,6 +154,7 @@ def subtitle_of(data: FrontData) -> str:
     reference = [axis.reference for axis in data.axes if axis.reference is not None]
     parts = [
         f"{', '.join(wishes[:-1])} and {wishes[-1]} is better",
+        *data.lights,
         *_counted(data, shown, hidden),
         f"reference point ({', '.join(map(setting, reference))})" if len(reference) == len(data.axes) else "",
         shading_words(arm.shading for arm in data.arms),

@@ -64,6 +64,7 @@ COMPARISON: dict[str, Any] = {
             "distance": {"mean": None, "half_width": None},
             "front_share": 0.884,
             "best": {"accuracy": 0.92},
+            "best_over_seeds": {"accuracy": {"mean": 0.9, "half_width": 0.012, "low": 0.88, "high": 0.92}},
             "training_seconds": 192.4,
         },
         {
@@ -73,10 +74,19 @@ COMPARISON: dict[str, Any] = {
             "distance": {"mean": -0.123, "half_width": 0.0456},
             "front_share": 0.001,
             "best": {},
+            "best_over_seeds": {},
             "training_seconds": 0.0,
         },
     ],
 }
+
+
+def test_hypervolumes_of_trials_that_the_test_split_chose_are_marked_while_a_study_runs() -> None:
+    why = "chosen on the test split itself, which flatters arms with many trials"
+    assert f"Hypervolumes: {why}." in lines(progress_view({**STUDY, "flattered": why}))
+    assert not any("Hypervolumes" in line for line in lines(progress_view(STUDY)))
+    silent = {**STUDY, "flattered": why, "arms": STUDY["arms"][1:]}
+    assert not any("Hypervolumes" in line for line in lines(progress_view(silent))), "nothing is there to be marked"
 
 
 def test_a_study_is_a_row() -> None:
@@ -130,7 +140,7 @@ def test_arms_have_the_colours_of_the_figures() -> None:
 def test_arms_are_compared_with_their_uncertainty() -> None:
     head, first, second = lines(comparison_table(COMPARISON))
     assert head == "arm trials hypervolume distance best acc. training"
-    assert first == "manual β 2/4, 1 failed, 3 collapsed 65.3 ± 2.4 baseline 0.920 3 m 12 s"
+    assert first == "manual β 2/4, 1 failed, 3 collapsed 65.3 ± 2.4 baseline 0.900 ± 0.012 3 m 12 s"
     assert second == "MIB 0/4 – −0.123 ± 0.046 – 0 s"
 
 
@@ -157,6 +167,9 @@ def test_places_have_their_intervals() -> None:
     two = {"mean": 2.0, "half_width": None, "seeds": 2, "lower": None, "upper": None, "scale": "linear"}
     landed = placed_arms(amounts_to_over_seeds={"weighting.mu": two, "model.latent": two})
     assert "μ ≈ 2 and latent ≈ 2" in lines(places_table(landed))[2]
+    ends = [{**two, "mean": 0.01, "lower": 0.008, "upper": 0.013}, two]
+    drawing = placed_arms(amounts_to_over_seeds={}, lands_between={"weighting.beta": ends})
+    assert "β ≈ 0.01 (0.008 to 0.013) to 2" in " ".join(lines(places_table(drawing))[2:])
 
 
 def test_a_terminal_of_eighty_columns_shows_every_arm_and_figure_whole() -> None:

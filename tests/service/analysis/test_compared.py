@@ -98,7 +98,7 @@ def test_an_automatic_arm_with_a_grid_is_told_where_and_at_what_cost() -> None:
     tell(view, event("study_finished"))
     comparison = compared(view)
     assert comparison.arms[1].place.draws_front
-    assert "It lands where β ≈ 0.1 to 1 lands. It took 2 trainings per seed" in comparison.verdict
+    assert "It lands where β ≈ 0.1 (0.1 to 0.1) to 1 (1 to 1) lands. It took 2 trainings per seed" in comparison.verdict
     assert "2 points per seed against 3: hypervolume grows with their number, no test" in comparison.verdict
 
 

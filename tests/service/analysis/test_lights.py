@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from service.analysis import metric_intervals
+from service.analysis.compared import compared
 from service.analysis.lights import lights_of, worst_light, worst_lights
 from service.contract.metrics import I_XZ
+from service.exports.latex import latex_table
+from service.figures import FIGURES
+from service.figures.figure import Asked
 from service.views.fold import StudyView
 from tests.golden.logs import calibrated
 from tests.service.studies import MANUAL, Reported, bottleneck_of, play
@@ -53,3 +57,13 @@ def test_the_words_of_a_study_are_those_of_its_worst_light() -> None:
     assert {name: lit.words for name, lit in lights.items()} == {
         I_XZ: "I(X;Z) ◐ at worst, within 20 % on Gaussian tasks of this shape"
     }
+
+
+def test_where_estimates_are_axes_or_columns_the_worst_light_is_told() -> None:
+    """Above the front, in the plane, and under a table for a paper."""
+    view = grid(NEAR, ROUGH, NEAR)
+    for figure in ("pareto-front", "information-plane"):
+        assert "(trust light ◐ at worst)" in FIGURES[figure].drawn(Asked(view))["layout"]["meta"]["subtitle"]
+    estimates = r"Estimates of I(X;Z) are at worst within 20 \% on Gaussian tasks of their shape."
+    assert estimates in latex_table(compared(view), "s")
+    assert "Gaussian tasks" not in latex_table(compared(grid({}, {}, {})), "s")

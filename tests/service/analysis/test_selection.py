@@ -52,6 +52,20 @@ def test_the_best_is_the_test_value_of_what_validation_calls_the_best() -> None:
     assert arm.result.optimism == pytest.approx(flattered), "both βs of the front looked better to what chose them"
 
 
+def test_what_an_arm_reaches_is_the_mean_over_seeds_of_each_seeds_best() -> None:
+    """Seed by seed validation prefers the second β; the best of all seeds is that of the luckiest."""
+    view = bottleneck_of(MANUAL, seeds=range(3), data=HELD)
+    for trial in view.trials.values():
+        place, seed = [0.01, 0.1, 1.0].index(trial.planned.config["weighting.beta"]), trial.planned.seed
+        held, shown = (tuple(value + 0.01 * seed for value in split[place]) for split in (VALIDATION, TEST))
+        play(view, trial.planned.id, [reported(held, shown)])
+    (arm,) = compared(view).arms
+    assert arm.result.best["accuracy"] == pytest.approx(0.72)
+    reached = arm.result.best_over_seeds["accuracy"]
+    assert (reached.mean, reached.low, reached.high, reached.seeds) == pytest.approx((0.71, 0.7, 0.72, 3))
+    assert reached.half_width == pytest.approx(4.303 * 0.01 / 3**0.5, rel=1e-3)
+
+
 def test_the_arm_that_the_verdict_is_about_is_chosen_on_validation() -> None:
     """UW looks best to what chooses, MGDA on test: the best of many claimed values would flatter."""
     rivals = [{"name": name, "weighting": {"name": name.lower()}} for name in ("UW", "MGDA")]

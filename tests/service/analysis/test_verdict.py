@@ -46,7 +46,7 @@ def pair(
 
 def result(name: str, mean: float | None = 8.0, by_seed: dict[int, float] | None = None) -> ArmResult:
     own = {0: 8.0, 1: 8.0} if by_seed is None else by_seed
-    return ArmResult(name, Interval(mean, 0.5, len(own)), own, mean, 0.5, 1, {}, {})
+    return ArmResult(name, Interval(mean, 0.5, len(own)), own, mean, 0.5, 1, {}, {}, {})
 
 
 def results(*names: str) -> list[ArmResult]:
@@ -351,6 +351,13 @@ def test_the_cost_is_what_the_baseline_has_for_as_much(trainings: int, epochs: f
     assert words in said(one) and words in said(one._replace(place=place(draws=True))), "an arm of several points too"
 
 
+def test_what_the_baseline_has_for_as_much_has_its_interval_over_seeds() -> None:
+    grid = curve(12, 1.0)
+    ends: list[float | None] = [mean + 0.05 for mean in grid.mean]
+    one = rival(place())._replace(baseline_cost=grid._replace(low=ends, high=ends), epochs=(60.0, 240.0))
+    assert "and after 3 of them has 25 % ± 5 of its hypervolume" in said(one)
+
+
 def test_seconds_are_told_with_the_cohorts_heights_where_these_may_differ() -> None:
     one = rival(place())
     assert "Measured: 2.0 s against 12 s, in cohorts that may differ in height." in said(one)
@@ -360,8 +367,15 @@ def test_seconds_are_told_with_the_cohorts_heights_where_these_may_differ() -> N
 
 def test_an_arm_that_draws_a_front_is_told_from_where_to_where() -> None:
     own = place(draws=True)
-    own = own._replace(place=own.place._replace(between={"weighting.beta": (0.01, 0.3)}))
-    assert "It lands where β ≈ 0.01 to 0.3 lands. It took 1 training per seed" in said(rival(own))
+    few, many = (
+        own._replace(place=own.place._replace(between={"weighting.beta": (Amount(0.01, *a), Amount(0.3, *b))}))
+        for a, b in (
+            [(None, 2, None, None, True)] * 2,
+            [(0.1, 5, 0.008, 0.0126, True), (0.2, 5, 0.19, 0.475, True)],
+        )
+    )
+    assert "It lands where β ≈ 0.01 to 0.3 lands. It took 1 training per seed" in said(rival(few))
+    assert "where β ≈ 0.01 (0.008 to 0.013) to 0.3 (0.19 to 0.47) lands" in said(rival(many))
 
 
 def test_the_arm_that_does_best_by_distance_is_told_and_the_others_are_counted() -> None:

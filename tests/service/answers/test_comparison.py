@@ -397,6 +397,8 @@ def test_an_answer_says_what_the_comparison_found_number_by_number() -> None:
         assert (share.mean, share.lower, share.upper, share.seeds) == told.domination and share.method == "wilson"
         sent = {key: (a.mean, a.half_width, a.seeds, a.lower, a.upper) for key, a in arm.amounts_to_over_seeds.items()}
         assert sent == {key: amount[:5] for key, amount in told.amounts.items()}
+        ends = {key: [(a.mean, a.lower, a.upper) for a in own] for key, own in arm.lands_between.items()}
+        assert ends == {key: [(a.mean, a.lower, a.upper) for a in own] for key, own in told.between.items()}
         assert {a.scale for a in arm.amounts_to_over_seeds.values()} <= {"log"}, "0.01 and 0.1 are powers"
         assert (arm.draws_front, arm.exact) == (known.place.draws_front, None)
         cost = (arm.cost.seconds, arm.cost.trials, arm.cost.mean, arm.cost.low, arm.cost.high)

@@ -44,7 +44,7 @@ def test_each_arm_is_a_row_with_its_mean_and_half_width() -> None:
     ]
     # Of 40, 42 and 48: the mean is 43.3, the standard deviation 4.16, Student's t 4.30.
     assert grid[:5] == [r"manual $\beta$", "6/6", r"$43.3 \pm 10.3$", "--", "--"]
-    assert grid[10:] == ["$12.0$", "$2.40$", "$0.500$", "$46.4$", "$15.0$"]
+    assert grid[10:] == [r"$12.0 \pm 0.0$", r"$2.17 \pm 0.52$", r"$0.500 \pm 0.000$", "$46.4$", "$15.0$"]
     assert mib[:5] == ["MIB", "3/3", r"$23.3 \pm 10.3$", "--", "--"], "one point is not held against two"
     assert mib[13:] == ["$0$", "$7.50$"]
 
@@ -72,6 +72,17 @@ def test_an_arms_place_has_its_intervals() -> None:
     assert mib[6] == "$33$ ($6$ to $79$)"
     assert mib[7] == rf"$\beta$ $\approx$ {in_maths(setting_range(amount.mean, amount.lower, amount.upper))}"
     assert all(r"\pm" in cell for cell in mib[8:10]) and mib[8] != mib[9]
+
+
+def test_an_arm_that_draws_a_front_lands_between_two_settings() -> None:
+    other = {"name": "other grid", "weighting": {"name": "fixed", "beta": {"grid": [0.02, 0.05]}}}
+    view = bottleneck_of(GRID, other, seeds=range(3), baseline="manual β")
+    rates = {0.01: (10.0, 3.0), 0.1: (6.0, 2.0), 0.02: (10.0, 3.0), 0.05: (6.0, 2.0)}
+    for trial, t in view.trials.items():
+        rate, gain = rates[t.planned.config["weighting.beta"]]
+        play(view, trial, [{"i_xz_bits": rate, "i_zy_bits": gain}])
+    *_, row = rows_of(latex_table(compared(view), "s"))
+    assert row[7] == r"$\beta$ $\approx$ $0.01$ ($0.01$ to $0.01$) to $0.1$ ($0.1$ to $0.1$)"
 
 
 def test_without_another_arm_there_is_no_place() -> None:

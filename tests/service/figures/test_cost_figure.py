@@ -11,10 +11,21 @@ from service.views.fold import StudyView
 from tests.service.studies import MIB, bottleneck_of, play
 
 GRID = {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.01, 0.1]}}}
+TUNED = {"name": "MIB", "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2]}}}
 
 
 def ended(view: StudyView, trial: str, seconds: float, x: float, y: float) -> None:
     play(view, trial, [{"seconds": seconds, "i_xz_bits": x, "i_zy_bits": y}])
+
+
+def drawing(view: StudyView, seconds: float, *labels: float) -> None:
+    """The last trials draw a front of two points in each seed, the second of which costs and adds nothing."""
+    seeds = len(labels)
+    *_, own = view.trials.values()
+    trials = [trial for trial, each in view.trials.items() if each.planned.arm == own.planned.arm]
+    for trial, y in zip(trials, [*labels, *(y + 1 for y in labels)], strict=True):
+        is_first = trial in trials[:seeds]
+        ended(view, trial, seconds if is_first else 0, 10 if is_first else 32, y)
 
 
 def compared() -> StudyView:
@@ -40,24 +51,39 @@ def test_a_grid_is_a_curve_over_seconds_or_trials() -> None:
     assert 2 <= by_seconds.cost[0] <= 4 and 22 <= by_seconds.mean[0] <= 44, "one of the two, in random order"
 
 
+def tuned(grid: tuple[float, ...], *labels: float) -> StudyView:
+    """A grid of two βs, and an arm that draws a front with settings of its own; two seeds, or one."""
+    view = bottleneck_of(GRID, TUNED, seeds=range(len(labels)))
+    for trial, y in zip(list(view.trials), grid, strict=False):
+        ended(view, trial, 2, 10, y)
+    drawing(view, 1, *labels)
+    return view
+
+
+def test_one_point_has_a_hypervolume_that_nothing_is_as_good_by() -> None:
+    """It says where the point lies: at a grid's end it is small however good the point is there."""
+    data = cost_data(compared(), "trials")
+    assert (data.reached, data.never) == ([], [])
+    drawn = draw_cost(data, "r")
+    assert drawn["layout"]["meta"].get("summary", "") == ""
+    assert not any(trace.get("line", {}).get("dash") == "dot" for trace in drawn["data"])
+
+
 def test_a_dotted_line_ends_where_the_grid_has_the_automatic_arms_hypervolume() -> None:
-    view = compared()
+    view = tuned((1, 1, 2, 2), 1.5, 1.5)
     (reach,) = cost_data(view, "trials").reached
-    assert (reach.arm, reach.baseline, reach.hypervolume, reach.start) == ("MIB", "manual β", 33, 1)
+    assert (reach.arm, reach.baseline, reach.hypervolume, reach.start) == ("MIB", "manual β", 33, 2)
     assert reach.cost.mean is not None and 1 <= reach.cost.mean <= 2
     assert (reach.seeds, reach.of) == (2, 2)
     dotted = next(
         t for t in draw_cost(cost_data(view, "trials"), "r")["data"] if t.get("line", {}).get("dash") == "dot"
     )
-    assert dotted["y"] == [33, 33] and dotted["x"][0] == 1
+    assert dotted["y"] == [33, 33] and dotted["x"][0] == 2 and dotted["name"] == "manual β with MIB’s hypervolume"
     assert dotted["text"][1] == reach_words(reach, "trials") == "manual β needs 2 trials"
 
 
 def test_what_the_grid_never_reaches_has_no_line_and_is_said() -> None:
-    view = bottleneck_of(GRID, MIB, seeds=[0])
-    for trial, y in zip(view.trials, (1, 1, 3), strict=True):
-        ended(view, trial, 2, 10, y)
-    data = cost_data(view, None)
+    data = cost_data(tuned((1, 1), 3), None)
     assert (data.reached, data.never) == ([], [("manual β", "MIB")])
     meta = draw_cost(data, "r")["layout"]["meta"]
     assert meta["summary"] == "manual β never reaches the hypervolume of MIB."
@@ -65,10 +91,7 @@ def test_what_the_grid_never_reaches_has_no_line_and_is_said() -> None:
 
 
 def test_reaching_it_in_some_seeds_only_is_said() -> None:
-    view = bottleneck_of(GRID, MIB)
-    for trial, y in zip(view.trials, (1, 1, 1, 1, 0.5, 3), strict=True):
-        ended(view, trial, 2, 10, y)
-    (reach,) = cost_data(view, None).reached
+    (reach,) = cost_data(tuned((1, 1, 1, 1), 0.5, 3), None).reached
     assert reach_words(reach, "seconds") == "manual β needs 2.0 s, in 1 of 2 seeds"
 
 
@@ -81,16 +104,18 @@ def test_a_baseline_of_one_trial_has_no_cost_to_choose() -> None:
 
 
 def test_words_that_would_cover_each_other_are_said_once() -> None:
-    others = [{"name": name, "weighting": {"name": "mib"}} for name in ("near", "far")]
-    view = bottleneck_of(GRID, MIB, *others, seeds=[0])
-    for trial, y in zip(view.trials, (0.5, 3, 1.5, 1.51, 2.5), strict=True):
-        ended(view, trial, 2, 10, y)
+    others = [{**TUNED, "name": name} for name in ("near", "far")]
+    view = bottleneck_of(GRID, TUNED, *others, seeds=[0])
+    first, nothing = [(10, y) for y in (0.5, 3, 1.5, 1.51, 2.5)], (32, 4)
+    places = [*first[:3], nothing, first[3], nothing, first[4], nothing]
+    for trial, (x, y) in zip(view.trials, places, strict=True):
+        ended(view, trial, 2, x, y)
     drawn = draw_cost(cost_data(view, None), "r")["data"]
     modes = {trace["name"]: trace["mode"] for trace in drawn if trace.get("line", {}).get("dash") == "dot"}
     assert modes == {
-        "manual β as good as MIB": "lines+text",
-        "manual β as good as near": "lines",
-        "manual β as good as far": "lines+text",
+        "manual β with MIB’s hypervolume": "lines+text",
+        "manual β with near’s hypervolume": "lines",
+        "manual β with far’s hypervolume": "lines+text",
     }
 
 
@@ -139,18 +164,20 @@ def test_while_trials_report_but_none_has_ended_the_figure_says_what_it_waits_fo
 
 def test_only_automatic_arms_ask_what_the_grid_spends() -> None:
     other = {"name": "other grid", "weighting": {"name": "fixed", "beta": {"grid": [0.3, 0.6]}}}
-    view = bottleneck_of(GRID, other, MIB, seeds=[0])
-    for trial, y in zip(view.trials, (2, 3, 1, 1.2, 1.5), strict=True):
+    view = bottleneck_of(GRID, other, TUNED, seeds=[0])
+    for trial, y in zip(list(view.trials), (2, 3, 1, 1.2), strict=False):
         ended(view, trial, 2, 10, y)
+    drawing(view, 2, 1.5)
     data = cost_data(view, None)
     assert [(reach.arm, reach.baseline) for reach in data.reached] == [("MIB", "manual β")] and data.never == []
 
 
 def test_while_the_grid_is_under_way_nothing_is_said_about_what_it_never_reaches() -> None:
-    view = bottleneck_of(GRID, MIB, seeds=[0])
-    first, waiting, mib = view.trials
+    view = bottleneck_of(GRID, TUNED, seeds=[0])
+    first, waiting, *mib = view.trials
     ended(view, first, 2, 10, 1)
-    ended(view, mib, 2, 10, 3)
+    for trial, x, y in zip(mib, (10, 32), (3, 4), strict=True):
+        ended(view, trial, 2, x, y)
     data = cost_data(view, None)
     assert (data.reached, data.never) == ([], [])
     assert draw_cost(data, "r")["layout"]["meta"].get("summary", "") == ""
@@ -159,9 +186,10 @@ def test_while_the_grid_is_under_way_nothing_is_said_about_what_it_never_reaches
 
 
 def test_the_bar_of_a_dotted_line_is_at_its_end() -> None:
-    view = bottleneck_of(GRID, MIB)
-    for trial, seconds, y in zip(view.trials, (2, 3, 4, 7, 1, 3), (1, 1, 2, 2, 1.5, 1.5), strict=True):
+    view = bottleneck_of(GRID, TUNED)
+    for trial, seconds, y in zip(list(view.trials), (2, 3, 4, 7), (1, 1, 2, 2), strict=False):
         ended(view, trial, seconds, 10, y)
+    drawing(view, 1, 1.5, 1.5)
     (reach,) = cost_data(view, None).reached
     dotted = next(t for t in draw_cost(cost_data(view, None), "r")["data"] if t.get("line", {}).get("dash") == "dot")
     assert reach.cost.mean and reach.cost.high and dotted["x"][1] == pytest.approx(reach.cost.mean, rel=1e-3)

@@ -77,7 +77,7 @@ def test_the_best_of_several_is_named_where_convergence_is_pointed_at() -> None:
         play(view, trial, accuracy(value))
     drawn = draw_convergence(convergence_data(view, "0.3", None), "r")
     words = " ".join(text for trace in drawn["data"] for text in trace.get("text", []))
-    assert "1.00 epochs<br>best of 2 by final accuracy<br>β 0.1" in words
+    assert "1.00 epochs<br>best of 2 by final accuracy on the test split<br>β 0.1" in words
 
 
 def test_while_one_is_below_and_still_training_there_is_no_mean() -> None:
@@ -89,12 +89,13 @@ def test_while_one_is_below_and_still_training_there_is_no_mean() -> None:
 
 
 def costly() -> StudyView:
-    """Of a seed, MIB's three trials take 1, 2 and 4 s and bring 22·1, 22·1.5 and 22·1.8; the grid has 22·2 after 12."""
+    """Of a seed, MIB's three trials take 1, 2 and 4 s and bring 0, 22·1.5 and 22·1.8; the grid has 22·2 after 12."""
     view = bottleneck_of(GRID, SEVERAL, seeds=[0])
-    played = {"manual β": iter([(5.0, 1.0), (7.0, 2.0)]), "MIB": iter([(1.0, 1.0), (2.0, 1.5), (4.0, 1.8)])}
+    played = {"manual β": iter([(5.0, 10.0, 1.0), (7.0, 10.0, 2.0)])}
+    played["MIB"] = iter([(1.0, 32.0, 3.0), (2.0, 10.0, 1.5), (4.0, 10.0, 1.8)])
     for trial, t in view.trials.items():
-        seconds, label = next(played[t.planned.arm])
-        play(view, trial, [{"seconds": seconds, "i_xz_bits": 10.0, "i_zy_bits": label}])
+        seconds, rate, label = next(played[t.planned.arm])
+        play(view, trial, [{"seconds": seconds, "i_xz_bits": rate, "i_zy_bits": label}])
     return view
 
 
@@ -111,13 +112,16 @@ def test_the_dotted_line_of_an_arm_with_several_trials_starts_where_the_arm_ends
 
 def test_words_of_a_dotted_line_stand_where_there_is_room() -> None:
     """At the right end of the figure to the left of it, at the left end to the right."""
-    view = bottleneck_of(GRID, MIB, {**MIB, "name": "early"}, seeds=[0])
-    for trial, (seconds, label) in zip(view.trials, ((1.0, 1.0), (9.0, 2.0), (1.0, 1.9), (1.0, 0.5)), strict=True):
-        play(view, trial, [{"seconds": seconds, "i_xz_bits": 10.0, "i_zy_bits": label}])
+    tuned = {"name": "MIB", "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2]}}}
+    view = bottleneck_of(GRID, tuned, {**tuned, "name": "early"}, seeds=[0])
+    grid, mib, early = [(1.0, 10.0, 1.0), (9.0, 10.0, 2.0)], [(0.5, 10.0, 1.9)], [(0.5, 10.0, 0.5)]
+    nothing = (0.5, 32.0, 3.0)  # a second point of their fronts, at the reference point
+    for trial, (seconds, rate, label) in zip(view.trials, [*grid, *mib, nothing, *early, nothing], strict=True):
+        play(view, trial, [{"seconds": seconds, "i_xz_bits": rate, "i_zy_bits": label}])
     data = cost_data(view, None)
     drawn = draw_cost(data, "r")["data"]
     sides = {t["name"]: (t["x"][1], t["textposition"]) for t in drawn if t.get("line", {}).get("dash") == "dot"}
-    (late, at_late), (early, at_early) = sides["manual β as good as MIB"], sides["manual β as good as early"]
+    (late, at_late), (early, at_early) = (sides[f"manual β with {name}’s hypervolume"] for name in ("MIB", "early"))
     assert late > early and (at_late, at_early) == ("bottom left", "bottom right")
 
 

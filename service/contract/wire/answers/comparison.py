@@ -185,7 +185,13 @@ class ComparedArm(ArmLook):
     counts: Annotated[TrialCounts, Field(description="of its trials")]
     best: Annotated[
         dict[str, float | None],
-        Field(description="of each objective and of accuracy, the value of the trial that was chosen as the best"),
+        Field(
+            description="of each objective and of accuracy, the value of the trial that was chosen as the best of all "
+            "seeds"
+        ),
+    ]
+    best_over_seeds: Annotated[
+        dict[str, OverSeeds], Field(description="the same of each seed's own best: what the arm reaches")
     ]
     optimism: Annotated[
         dict[str, float],
@@ -237,6 +243,13 @@ class ComparedArm(ArmLook):
     ]
     amounts_to_over_seeds: Annotated[
         dict[str, AmountOverSeeds], Field(description="the same settings with their intervals")
+    ]
+    lands_between: Annotated[
+        dict[str, list[AmountOverSeeds]],
+        Field(
+            description="instead, where it draws a front itself: of the settings at which its points land the least "
+            "and the largest, each over seeds"
+        ),
     ]
     exact: Annotated[AgainstExactFront | None, Field(description="null where no exact front is known")]
     draws_front: Annotated[bool, Field(description="its front has more than one point in most seeds")]

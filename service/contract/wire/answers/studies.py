@@ -81,6 +81,14 @@ class StudySummary(Answer):
         list[float], Field(description="hypervolume of all arms and seeds together as trials ended, in a few steps")
     ]
     last_seq: Annotated[int, Field(description="number of the last event in this answer")]
+    flattered: Annotated[
+        str | None,
+        Field(
+            exclude_if=lambda why: why is None,
+            description="where its hypervolumes are of trials that were chosen by what is shown of them: which, in "
+            "words; only then",
+        ),
+    ] = None
     data: Annotated[str, Field(description="the name of its data set; empty where it cannot be read")] = ""
     tags: Annotated[list[str], Field(description="that people gave it")] = field(default_factory=list)
     pinned: Annotated[bool, Field(description="whether people keep it at hand")] = False
