@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
@@ -259,6 +259,14 @@ def _own_objectives(fields: dict[str, Any]) -> list[Objective]:
     return [Objective.model_validate({"metric": name, "goal": described(name).goal}) for name in names]
 
 
+_TOLD_APART: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "arms": ("arm names", lambda arm: arm.name),
+    "seeds": ("seeds", lambda seed: seed),
+    "objectives": ("objective metrics", lambda objective: objective.metric),
+    "constraints": ("constraints", lambda constraint: f"{constraint.metric} {constraint.sign}"),
+}
+
+
 class Study(Strict):
     """A request to compare arms."""
 
@@ -329,18 +337,15 @@ class Study(Strict):
             body = {**body, "arms": filled}
         return with_code(body)
 
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Study:
-        for what, names in (
-            ("arm names", [arm.name for arm in self.arms]),
-            ("seeds", self.seeds),
-            ("objective metrics", [objective.metric for objective in self.objectives]),
-            ("constraints", [f"{each.metric} {each.sign}" for each in self.constraints]),
-        ):
-            twice = [n for i, n in enumerate(names) if n in names[:i]]
-            if twice:
-                raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
-        return self
+    @field_validator("arms", "seeds", "objectives", "constraints")
+    @classmethod
+    def _differ(cls, given: list[Any], info: ValidationInfo) -> list[Any]:
+        what, name = _TOLD_APART[str(info.field_name)]
+        names = [name(each) for each in given]
+        twice = [n for i, n in enumerate(names) if n in names[:i]]
+        if twice:
+            raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
+        return given
 
     @property
     def arms_elsewhere(self) -> frozenset[str]:
