@@ -55,11 +55,11 @@ class Training(Strict):
     """How every trial is trained; an arm may override any of it."""
 
     epochs: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="passes over the training data")
-    batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(
+    batch_size: Axis[Annotated[int, Field(ge=1, le=65_536)]] = Field(
         128, description="examples per step; the last batch may be smaller"
     )
     learning_rate: Axis[Positive] = Field(1e-3, description="step size")
-    optimizer: Literal["adam", "adamw", "sgd"] = Field(
+    optimizer: Axis[Literal["adam", "adamw", "sgd"]] = Field(
         "adam", description="adamw: Adam whose weight decay is no part of the gradient; sgd: plain, or with momentum"
     )
     momentum: Axis[Decay] = Field(0.0, description="of sgd: share of the last step's velocity that is kept; 0: none")

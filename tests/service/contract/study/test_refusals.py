@@ -112,6 +112,16 @@ def arm(**change: Any) -> dict[str, Any]:
             "arms[1].problem",
             "tasks must differ, 'class' appears twice",
         ),
+        (
+            study(model={"name": "transformer", "heads": {"grid": [2, 3]}}),
+            "model",
+            "heads must divide width, got 3 and 32",
+        ),
+        (
+            study(model={"name": "transformer", "width": {"range": {"from": 8, "to": 32}}}),
+            "model",
+            "give width as a value, a grid or a choice, got a range",
+        ),
         (study(training={"l1": {"grid": [0.0, -1.0]}}), "training.l1.grid[1]", "greater than or equal to 0, got -1.0"),
         ([ARM], "", "a study is a mapping with name and arms, got [{"),
         ("name: s", "", "a study is a mapping with name and arms, got 'name: s'"),
