@@ -114,6 +114,17 @@ class EstimatorEntry(Entry):
 
 
 @dataclass(slots=True, kw_only=True)
+class FigureKind(FigureEntry):
+    """A figure, with a schema as everything in the catalog has one."""
+
+    schema: Annotated[
+        dict[str, Any],
+        AsItIs(),
+        Field(description="empty: a study gives it no parameters; a reader's choices are the `controls` of a study's"),
+    ] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
 class Catalog(Answer):
     """Everything a study may name."""
 
@@ -132,7 +143,7 @@ class Catalog(Answer):
     estimators: Annotated[list[EstimatorEntry], Field(description="estimators of information")]
     sections: Annotated[list[Entry], Field(description="the parts of a study that are not chosen by name")]
     metrics: Annotated[list[MetricRow], Field(description="what trials report, families aside")]
-    figures: Annotated[list[FigureEntry], Field(description="figures of a study")]
+    figures: Annotated[list[FigureKind], Field(description="figures of a study")]
     vocabulary: Annotated[Vocabulary, Field(description="words and limits that a page needs")]
 
 
@@ -175,6 +186,6 @@ def catalog(figures: list[FigureEntry]) -> Catalog:
         estimators=[EstimatorEntry(name=n, kind=e.kind, doc=e.doc, schema={}) for n, e in ESTIMATORS.items()],
         sections=[_entry("sections", kind, name) for name, kind in SECTIONS.items()],
         metrics=[MetricRow(**row._asdict()) for row in SINGLE.values()],
-        figures=figures,
+        figures=[FigureKind(**each.fields()) for each in figures],
         vocabulary=vocabulary(),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import PAPERS
+from service.contract.study import axes
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural
@@ -64,13 +65,13 @@ def _way(training: Training, arm: Arm, cite: Cite) -> str:
     if "optimizer" in hooks:
         steps, settings = "an optimiser of the code's own", "".join(_settings(training, cite, PACE))
     else:
-        named = f"{training.optimizer}{cite('optimizer', training.optimizer)}"
+        named = " or ".join(f"{each}{cite('optimizer', each)}" for each in axes.listed(training.optimizer))
         steps = f"{named}, learning rate {value_words(training.learning_rate)}"
         settings = "".join(_settings(training, cite, tuple(SETTINGS)))
     pace = ", learning rates on a schedule of the code's own" if "schedule" in hooks else ""
     balance = f", with synaptic balance{cite('training', 'balance')}" if training.balance else ""
     feedback = f", with direct feedback alignment{cite('training', 'dfa')}" if training.feedback == "dfa" else ""
-    epochs, batches = plural(training.epochs, "epoch"), f"batches of {training.batch_size}"
+    epochs, batches = plural(training.epochs, "epoch"), f"batches of {value_words(training.batch_size)}"
     return f"for {epochs} with {steps}, {batches}{settings}{pace}{balance}{feedback}"
 
 

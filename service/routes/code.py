@@ -60,7 +60,7 @@ async def send_code(
     is_archive = language == "zip" or (language == "octet-stream" and content.startswith(FIRST_OF_ARCHIVE))
 
     def keep() -> CodeAnswer:
-        name = entry or "code.py"
+        name = entry or "main.py"
         files = unpacked(content, parts.settings.max_code_bytes) if is_archive else {name: content}
         with parts.tokens.admission() if caller.token else nullcontext():
             parts.room.for_code(caller.token, len(content))

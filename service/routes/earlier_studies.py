@@ -38,7 +38,7 @@ def _told(study: Study, arm: Arm, earlier: str, parts: Parts, path: str) -> list
         raise _refused(path, f"{error.message}; known are studies of this service that have ended") from error
     rule = (
         f"study {earlier} has no finished trial with the problem, the weighting and a seed of arm {arm.name!r} whose "
-        "values lie in what is searched here"
+        "values lie in what is searched here; collapsed ones teach nothing"
     )
     raise _refused(path, rule)
 

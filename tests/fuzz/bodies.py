@@ -25,7 +25,7 @@ MEMBERS: dict[str, Any] = {trial: {} for trial in TRIALS}
 KEY = key_of(MEMBERS)
 STATE = saved_state(MEMBERS)
 SOURCE = b"# nobody imports this\n"
-CODE = hash_of({"code.py": SOURCE}, "code.py")
+CODE = hash_of({"main.py": SOURCE}, "main.py")
 FAR: dict[str, Any] = {**far_study(), "code": CODE}  # refused until somebody has sent and described it
 JSON, BINARY = "application/json", "application/octet-stream"
 

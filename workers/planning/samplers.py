@@ -37,7 +37,9 @@ def build(search: OptunaSearch, trials: int, seed: int, number: int) -> samplers
     with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
         if search.sampler == "nsga3":
             return samplers.NSGAIIISampler(population_size=search.population_of(trials), seed=own)
-        return samplers.QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
+        # Before any result it draws by itself; with one generator for all such trials they would have one value.
+        first = samplers.RandomSampler(seed=own if number else seed)
+        return samplers.QMCSampler(scramble=True, seed=seed, independent_sampler=first, warn_independent_sampling=False)
 
 
 def draw(trial: Trial, key: str, axis: Searched) -> None:

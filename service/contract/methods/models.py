@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from service.contract.study.axes import Axis
+from service.contract.study.axes import Axis, Range, largest, listed
 from service.contract.study.strict import Strict
 
 Width = Annotated[int, Field(ge=1, le=8192)]
@@ -24,7 +25,7 @@ class Mlp(Strict):
     head: list[Width] = Field(
         [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
     )
-    activation: Literal["relu", "leaky-relu", "linear", "relu-squared"] = Field(
+    activation: Axis[Literal["relu", "leaky-relu", "linear", "relu-squared"]] = Field(
         "relu", description="of all hidden units; leaky-relu has slope 0.01 below 0"
     )
 
@@ -44,7 +45,7 @@ class Cnn(Strict):
     channels: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
         [16, 32], min_length=1, max_length=6, description="output channels of the convolutions; each halves the image"
     )
-    kernel: Literal[1, 3, 5, 7] = Field(3, description="side of the convolutions' kernels")
+    kernel: Axis[Literal[1, 3, 5, 7]] = Field(3, description="side of the convolutions' kernels")
     widths: list[Width] = Field([128], max_length=16, description="dense layers after the convolutions")
     latent: Axis[Width] = Field(16, description="dimensions of the code Z")
     head: list[Width] = Field(
@@ -67,7 +68,7 @@ class Resnet18(Strict):
     modulates: ClassVar[bool] = False
 
     name: Literal["resnet18"] = "resnet18"
-    small_images: bool = Field(
+    small_images: Axis[bool] = Field(
         False,
         description="3×3 first convolution of stride 1 and no max-pooling, for images of about 32×32 (some eight times "
         "the work); off: torchvision's own 7×7 of stride 2 and pooling",
@@ -89,7 +90,7 @@ class Rnn(Strict):
     modulates: ClassVar[bool] = False
 
     name: Literal["rnn"] = "rnn"
-    embedding: Width = Field(32, description="numbers that stand for a word, or for a row of an image")
+    embedding: Axis[Width] = Field(32, description="numbers that stand for a word, or for a row of an image")
     hidden: list[Width] = Field([64], min_length=1, max_length=8, description="units of the recurrent layers")
     latent: Axis[Width] = Field(16, description="dimensions of the code Z")
     head: list[Width] = Field(
@@ -108,10 +109,14 @@ class Transformer(Strict):
     modulates: ClassVar[bool] = False
 
     name: Literal["transformer"] = "transformer"
-    width: Width = Field(32, description="numbers that stand for a word or a row in every layer; divided by the heads")
-    heads: Annotated[int, Field(ge=1, le=64)] = Field(4, description="attention heads of a layer")
-    layers: Annotated[int, Field(ge=1, le=24)] = Field(2, description="attention layers, each with a feed-forward pair")
-    feed_forward: Width = Field(64, description="hidden ReLU units of the feed-forward pairs")
+    width: Axis[Width] = Field(
+        32, description="numbers that stand for a word or a row in every layer; divided by the heads"
+    )
+    heads: Axis[Annotated[int, Field(ge=1, le=64)]] = Field(4, description="attention heads of a layer")
+    layers: Axis[Annotated[int, Field(ge=1, le=24)]] = Field(
+        2, description="attention layers, each with a feed-forward pair"
+    )
+    feed_forward: Axis[Width] = Field(64, description="hidden ReLU units of the feed-forward pairs")
     latent: Axis[Width] = Field(16, description="dimensions of the code Z")
     head: list[Width] = Field(
         [], max_length=16, description="hidden layers between code and classes; none: linear decoder"
@@ -119,13 +124,18 @@ class Transformer(Strict):
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Transformer:
-        if self.width % self.heads:
-            raise ValueError(f"heads must divide width, got {self.heads} and {self.width}")
+        """Of an axis each value each of the other's, as a trial may have them together."""
+        for name in ("width", "heads"):
+            if isinstance(getattr(self, name), Range):
+                raise ValueError(f"heads must divide width: give {name} as a value, a grid or a choice, got a range")
+        for width, heads in itertools.product(listed(self.width), listed(self.heads)):
+            if width % heads:
+                raise ValueError(f"heads must divide width, got {heads} and {width}")
         return self
 
     @property
     def balanced(self) -> list[str]:
-        return [f"feed-forward-{i + 1}" for i in range(self.layers)]
+        return [f"feed-forward-{i + 1}" for i in range(largest(self.layers))]
 
 
 class OwnModel(Strict):

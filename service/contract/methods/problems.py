@@ -93,10 +93,10 @@ class ToyProblem(Strict):
 
     name: Literal["toy"] = "toy"
     front: Axis[Literal["convex", "concave"]] = Field("concave", description="shape of the known front")
-    spread: Annotated[float, Field(gt=0, le=10)] = Field(
+    spread: Axis[Annotated[float, Field(gt=0, le=10)]] = Field(
         0.5, description="standard deviation of the random start, drawn per seed and dimension"
     )
-    steps: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="updates of an epoch")
+    steps: Axis[Annotated[int, Field(ge=1, le=10_000)]] = Field(20, description="updates of an epoch")
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -131,11 +131,11 @@ class Multitask(Strict):
         "class", description="the task that counts; its weight is 1 where a weighting has a main term"
     )
     auxiliaries: list[TaskName] = Field([], max_length=63, description="tasks that may help it")
-    random_classes: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="classes of random-labels")
-    teacher_decay: Annotated[float, Field(ge=0, lt=1)] = Field(
+    random_classes: Axis[Annotated[int, Field(ge=2, le=1000)]] = Field(10, description="classes of random-labels")
+    teacher_decay: Axis[Annotated[float, Field(ge=0, lt=1)]] = Field(
         0.99, description="of the exemplar task's teacher, an average over past parameters"
     )
-    shift: Annotated[int, Field(ge=0, le=8)] = Field(
+    shift: Axis[Annotated[int, Field(ge=0, le=8)]] = Field(
         1, description="pixels that exemplar views are shifted by, at most"
     )
 

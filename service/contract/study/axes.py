@@ -167,6 +167,11 @@ def listed(axis: Any) -> list[Any]:
     return axis.values() if isinstance(axis, Grid) else [axis]
 
 
+def largest(axis: Any) -> Any:
+    """The largest value that an axis of numbers may take."""
+    return max(axis.ends() if isinstance(axis, Range) else listed(axis))
+
+
 def _shape(value: Any) -> str:
     for kind, name in ((Range, "range"), (Choice, "choice"), (Grid, "grid")):
         if isinstance(value, kind) or (isinstance(value, dict) and name in value):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from service.contract.study.strict import Strict
 
@@ -44,6 +44,14 @@ class Labelled(Drawn):
         None,
         description="at most this many training examples keep the label of the main task, by class; none: all of them",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _noise_is_of_the_labels(cls, body: Any) -> Any:
+        """`noise` is `label_noise` by the name it was first promised under; both at once are refused."""
+        if isinstance(body, dict) and "noise" in body and "label_noise" not in body:
+            return {"label_noise" if key == "noise" else key: value for key, value in body.items()}
+        return body
 
     @property
     def columns(self) -> tuple[str, ...] | None:

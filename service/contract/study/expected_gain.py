@@ -83,10 +83,10 @@ def volume_curves(
         for batches in seeds
     ]  # [S, K, b, d]
     points = [point for batches in turned for batch in batches for point in batch]
+    most = max(map(len, seeds), default=0)
     if not points:
-        return [[0.0] * len(batches) for batches in seeds]
+        return [[0.0] * most for _ in seeds]
     corner = [_reference(points, i, objective, signs[i]) for i, objective in enumerate(objectives)]
-    most = max(len(batches) for batches in seeds)
     return [_curve(batches, most, corner, volume) for batches in turned]
 
 

@@ -46,7 +46,7 @@ def _needs(study: Study, arm: Arm) -> tuple[str, str] | None:
         return None
     rates, transforms = listed(problem.rate), listed(problem.transform)
     shrinks = any(listed(getattr(training, name)) != [0.0] for name in ("l1", "l2"))
-    decays = training.optimizer == "adamw" and listed(training.weight_decay) != [0.0]
+    decays = "adamw" in listed(training.optimizer) and listed(training.weight_decay) != [0.0]
     missing = (
         (
             rates != ["vib"] or transforms != ["identity"],

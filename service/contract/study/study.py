@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from service.contract.methods.attacks import Attack, label_of, metric_of
 from service.contract.methods.balance import Balance, balanced_layers
@@ -56,11 +56,11 @@ class Training(Strict):
     """How every trial is trained; an arm may override any of it."""
 
     epochs: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="passes over the training data")
-    batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(
+    batch_size: Axis[Annotated[int, Field(ge=1, le=65_536)]] = Field(
         128, description="examples per step; the last batch may be smaller"
     )
     learning_rate: Axis[Positive] = Field(1e-3, description="step size")
-    optimizer: Literal["adam", "adamw", "sgd"] = Field(
+    optimizer: Axis[Literal["adam", "adamw", "sgd"]] = Field(
         "adam", description="adamw: Adam whose weight decay is no part of the gradient; sgd: plain, or with momentum"
     )
     momentum: Axis[Decay] = Field(0.0, description="of sgd: share of the last step's velocity that is kept; 0: none")
@@ -277,6 +277,14 @@ def _own_objectives(fields: dict[str, Any]) -> list[Objective]:
     return [Objective.model_validate({"metric": name, "goal": described(name).goal}) for name in names]
 
 
+_TOLD_APART: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "arms": ("arm names", lambda arm: arm.name),
+    "seeds": ("seeds", lambda seed: seed),
+    "objectives": ("objective metrics", lambda objective: objective.metric),
+    "constraints": ("constraints", lambda constraint: f"{constraint.metric} {constraint.sign}"),
+}
+
+
 class Study(Strict):
     """A request to compare arms."""
 
@@ -347,18 +355,15 @@ class Study(Strict):
             body = {**body, "arms": filled}
         return with_code(body)
 
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Study:
-        for what, names in (
-            ("arm names", [arm.name for arm in self.arms]),
-            ("seeds", self.seeds),
-            ("objective metrics", [objective.metric for objective in self.objectives]),
-            ("constraints", [f"{each.metric} {each.sign}" for each in self.constraints]),
-        ):
-            twice = [n for i, n in enumerate(names) if n in names[:i]]
-            if twice:
-                raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
-        return self
+    @field_validator("arms", "seeds", "objectives", "constraints")
+    @classmethod
+    def _differ(cls, given: list[Any], info: ValidationInfo) -> list[Any]:
+        what, name = _TOLD_APART[str(info.field_name)]
+        names = [name(each) for each in given]
+        twice = [n for i, n in enumerate(names) if n in names[:i]]
+        if twice:
+            raise ValueError(f"{what} must differ, {twice[0]!r} appears twice")
+        return given
 
     @property
     def arms_elsewhere(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from service.contract.metrics import VALIDATION, described
-from service.contract.study.axes import Range, listed
+from service.contract.study.axes import Range, largest, listed
 from service.contract.study.examples import Images
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.errors import Detail
@@ -103,7 +103,7 @@ def _idle(training: Training) -> Iterator[tuple[str, str]]:
             rule = f"{option.field} is of {option.of} {users} and does nothing here"
             yield option.field, f"{rule}, got {_words(value)} with {option.of} {' and '.join(map(str, named))}"
     momenta: object = training.momentum
-    if training.optimizer == "sgd" and any(listed(training.nesterov)) and not _above_zero(momenta):
+    if "sgd" in listed(training.optimizer) and any(listed(training.nesterov)) and not _above_zero(momenta):
         yield "nesterov", f"nesterov needs a momentum above 0, got momentum {_words(momenta)}"
 
 
@@ -112,8 +112,7 @@ def _above_zero(axis: object) -> bool:
 
 
 def _too_long(field: str, training: Training) -> str | None:
-    axis: object = getattr(training, field)
-    most = max(axis.ends() if isinstance(axis, Range) else listed(axis))
+    most = largest(getattr(training, field))
     if most < training.epochs:
         return None
     return f"{field} must be below the number of epochs, {training.epochs}, got {setting(most)}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import TypeAdapter
 
-from service.contract.catalog import OFTEN_SET, Entry, catalog
+from service.contract.catalog import OFTEN_SET, Catalog, Entry, catalog
 from service.contract.study.parsing import check_study
+from service.figures import described
 
 NAMES = {
     "weightings": "fixed uniform single target-rate mib arml mgb blending mgda upgrad pcgrad cagrad nash-mtl imtl-g "
@@ -42,6 +44,14 @@ def test_every_parameter_is_described(kind: str) -> None:
         fields = {name: field for name, field in entry.schema.get("properties", {}).items() if name != "name"}
         silent = [name for name, field in fields.items() if not field.get("description")]
         assert silent == [], entry.name
+
+
+def test_everything_in_the_catalog_has_a_name_words_and_a_schema() -> None:
+    """As promised of all of it: a reader goes through it without asking which kind it is."""
+    whole = TypeAdapter(Catalog).dump_python(catalog(described()))
+    kinds = ["data", "models", "problems", "rates", "weightings", "searches", "attacks", "estimators", "figures"]
+    for kind in kinds:
+        assert whole[kind] and all({"name", "doc", "schema"} <= set(entry) for entry in whole[kind]), kind
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in entries("weightings")])

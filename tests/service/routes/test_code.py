@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import random
+import sys
 import time
 import zipfile
 from collections.abc import Iterator
@@ -68,6 +69,14 @@ def test_ray_is_asked_once_to_read_it_with_a_token_for_it_alone(bench: Bench) ->
     assert bench.ask("GET", f"/api/code/{code}/content", headers=bearer(token)).status_code == 200
     assert bench.ask("GET", f"/api/code/{'1' * 64}/content", headers=bearer(token)).status_code == 403
     assert bench.ask("GET", "/api/studies", headers=bearer(token)).status_code == 403
+
+
+def test_a_file_that_is_sent_without_a_name_has_one_that_can_be_imported(bench: Bench) -> None:
+    answer = bench.ask("POST", "/api/code", content=SOURCE, headers={**PYTHON, **bearer("owner")})
+    assert answer.status_code == 201
+    content = bench.ask("GET", f"/api/code/{answer.json()['hash']}/content", headers=bearer("owner")).content
+    (name,) = zipfile.ZipFile(io.BytesIO(content)).namelist()
+    assert name.removesuffix(".py") not in sys.stdlib_module_names
 
 
 def test_what_is_in_it_is_told_once_ray_has_described_it(bench: Bench) -> None:

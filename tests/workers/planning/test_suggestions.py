@@ -120,6 +120,13 @@ def test_searches_and_their_seeds_suggest_different_points(sampler: str) -> None
     assert distinct == 24 or (sampler in ("nsga2", "nsga3") and distinct > 12), "evolution may keep a parent's value"
 
 
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "nsga3", "qmc", "random"])
+def test_no_point_is_suggested_again_where_nothing_is_known_of_those_before(sampler: str) -> None:
+    """As where all of them failed or collapsed."""
+    (search,) = searches_of(study(sampler, 5, batch=1), {})
+    assert len(set(values_of(search, lambda i: None))) == 5
+
+
 PINNED: dict[str, Values] = {
     "tpe": [(0.017048510498022317, 22), (4.6718272166053385, 18)],
     "nsga2": [(0.017048510498022317, 22), (0.36861867657708125, 44)],

@@ -103,6 +103,7 @@ def test_a_curve_is_the_hypervolume_of_all_batches_so_far_and_stays_where_a_seed
     first: list[list[Values]] = [[(4.0, 1.0), None], [(2.0, 0.5)], [(9.0, 2.0)]]
     curves = volume_curves([first, [[(4.0, 1.0)]], [[None], [None]]], OBJECTIVES, dominated)
     assert curves == [[6.0, 7.0, 8.0], [6.0, 6.0, 6.0], [0.0, 0.0, 0.0]]
+    assert volume_curves([[[None], [None]], [[None]]], OBJECTIVES, dominated) == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_metric_without_a_reference_is_measured_from_beyond_its_worst_value(monkeypatch: pytest.MonkeyPatch) -> None:

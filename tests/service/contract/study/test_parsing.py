@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from service.answers.presets import presets
+from service.contract.methods.data import Digits
 from service.contract.methods.weightings import Fixed
 from service.contract.study.parsing import check_study, parse_study
 from service.contract.wire.errors import InvalidInput
@@ -66,13 +67,15 @@ def arm(**change: Any) -> list[dict[str, Any]]:
         ({"arms": arm(training={"epochs": 0})}, "arms[0].training.epochs", ["equal to 1", "0"]),
         ({"arms": arm(training={"epoch": 1})}, "arms[0].training.epoch", ["known keys"]),
         ({"arms": arm(model={"latent": {"grid": [4, 0]}})}, "arms[0].model.latent.grid[1]", ["equal to 1", "0"]),
-        ({"arms": [ARM, ARM]}, "", ["arm names", "'a'"]),
+        ({"arms": [ARM, ARM]}, "arms", ["arm names", "'a'"]),
         ({"arms": []}, "arms", ["at least 1"]),
-        ({"seeds": [1, 1]}, "", ["seeds", "1"]),
+        ({"seeds": [1, 1]}, "seeds", ["seeds", "1"]),
         ({"seeds": "1"}, "seeds", ["list", "'1'"]),
         ({"training": {"epochs": "20"}}, "training.epochs", ["integer", "'20'"]),
         ({"training": {"epochs": True}}, "training.epochs", ["integer", "True"]),
         ({"data": {"name": "digitz"}}, "data.name", ["digits", "'digitz'"]),
+        ({"data": {"name": "digits", "noise": 2}}, "data", ["equal to 1", "2"]),
+        ({"data": {"name": "digits", "noise": 0.1, "label_noise": 0.1}}, "data.noise", ["unknown key"]),
         ({"colour": 1}, "colour", ["known keys", "objectives"]),
         ({"objectives": [{"metric": "acuracy", "goal": "maximize"}] * 2}, "objectives[0]", ["acuracy", "accuracy"]),
         ({"name": ""}, "name", ["at least 1"]),
@@ -84,6 +87,12 @@ def test_a_bad_study_names_path_rule_and_value(change: dict[str, Any], path: str
     assert messages, found
     for word in words:
         assert word in messages[0], messages
+
+
+def test_noise_of_the_data_is_that_of_its_labels() -> None:
+    study = check_study({"name": "s", "arms": [ARM], "data": {"name": "digits", "noise": 0.1}})
+    assert study.data == Digits(label_noise=0.1)
+    assert study.model_dump()["data"]["label_noise"] == 0.1
 
 
 def test_a_grid_over_the_limit_is_refused_before_it_is_built() -> None:

@@ -19,6 +19,7 @@ from service.contract.study.parsing import check_study
 from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
 from service.contract.study.with_axes import with_axes, without_axes
+from workers.planning.cohorts import plan
 
 AXES = [
     {"grid": [0.1, 0.2]},
@@ -60,6 +61,50 @@ def test_name_words_fields_and_defaults_are_the_same(part: type[Strict]) -> None
     assert written().model_dump() == part().model_dump()
     words = {name: field.description for name, field in part.model_fields.items()}
     assert {name: field.description for name, field in written.model_fields.items()} == words
+
+
+# What every member of an arm shares: how long and by which rule it is trained, its tasks, what its curve is, and the
+# accuracy of another library's solvers.
+NEVER_VARIED = {
+    "Training": {"epochs", "feedback"},
+    "Multitask": {"main"},
+    "Fixed": {"simplex"},
+    "Conditional": {"draws", "scalarization", "modulates", "width", "points", "verify"},
+    "Fvib": {"confidence", "points", "verify"},
+    "Mgda": {"epsilon", "max_iters"},
+    "Cagrad": {"norm_eps"},
+    "NashMtl": {"optim_niter"},
+    "Fairgrad": {"max_iters"},
+}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
+def test_every_scalar_takes_axes_but_what_an_arm_shares(part: type[Strict]) -> None:
+    defaults = part().model_dump()
+    scalars = {name for name, value in defaults.items() if not isinstance(value, (list, dict))} - {"name", "balance"}
+    axes = {name for name in scalars if "Grid" in repr(with_axes(part).model_fields[name].annotation)}
+    assert scalars - axes == NEVER_VARIED.get(part.__name__, set())
+
+
+@pytest.mark.parametrize(
+    ("place", "body", "key", "values"),
+    [
+        ("training", {}, "batch_size", [32, 64]),
+        ("training", {"momentum": 0.9, "nesterov": True}, "optimizer", ["adam", "sgd"]),
+        ("model", {"name": "mlp"}, "activation", ["relu", "linear"]),
+        ("model", {"name": "cnn"}, "kernel", [1, 3]),
+        ("model", {"name": "transformer", "width": {"grid": [8, 16]}}, "heads", [2, 4]),
+        ("model", {"name": "transformer"}, "layers", [1, 2]),
+    ],
+)
+def test_values_that_do_not_stack_are_trained_in_cohorts_of_their_own(
+    place: str, body: dict[str, object], key: str, values: list[object]
+) -> None:
+    arm = {"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 0.2]}}}
+    trials = expand(check_study({"name": "s", "arms": [arm], place: {**body, key: {"grid": values}}}))
+    for cohort in plan(trials, slots=1):
+        assert len({getattr(getattr(trial, place), key) for trial in cohort}) == 1
+    assert {getattr(getattr(trial, place), key) for trial in trials} == set(values)
 
 
 def test_a_part_without_axes_is_its_own() -> None:
