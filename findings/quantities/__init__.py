@@ -11,6 +11,7 @@ from findings.quantities import (
     marks,
     matching,
     metrics,
+    picked,
     places,
     standings,
     studies,
@@ -24,7 +25,7 @@ QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for theme in (
         *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified),
-        *(filling, early),
+        *(filling, early, picked),
     )
     for quantity in theme.QUANTITIES
 }
