@@ -1,4 +1,4 @@
-"""What a point that was picked holds: chosen on the validation split, where it must keep a bound, shown on the test split."""
+"""What a point that was picked holds: its bound was kept on the split that chooses, and it is shown on the test split."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_chosen_epochs_are_those_of_the_setting_that_the_validation_split_likes_
 
 
 def test_a_picked_point_is_chosen_on_one_split_and_shown_on_the_other() -> None:
-    """Of three βs two keep the bound on validation, and of those the one with the fewer bits there breaks it on test."""
+    """Two of three βs keep the bound on validation, and the one of them with the fewer bits breaks it on test."""
     seen = bottleneck_of(MANUAL, seeds=[0, 1])
     tell(seen, event("study_started"))
     for trial, own in seen.trials.items():
