@@ -1,4 +1,4 @@
-"""What a point that was picked holds: its bound was kept on the split that chooses, and it is shown on the test split."""
+"""What a picked point holds: its bound was kept on the split that chooses, what is shown is of the test split."""
 
 from __future__ import annotations
 
