@@ -11,6 +11,7 @@ from findings.quantities import (
     marks,
     matching,
     metrics,
+    picked,
     places,
     published,
     standings,
@@ -25,7 +26,7 @@ QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for theme in (
         *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified),
-        *(filling, early, published),
+        *(filling, early, picked, published),
     )
     for quantity in theme.QUANTITIES
 }

@@ -112,8 +112,12 @@ def _arm(study: Study, arm: Arm, trials: int, cite: Cited) -> str:
         sampler = f"sampler {arm.search.sampler}{cite('sampler', arm.search.sampler)}"
         search = f", searched by Optuna{cite('search', 'optuna')} with the {sampler}"
     elif isinstance(arm.search, FillSearch):
-        gaps = f"down to {value_words(arm.search.tolerance)} of the objectives’ ranges"
-        search = f", with values placed in the largest gaps of the front{cite('search', 'fill')} {gaps}"
+        where, until = {
+            "gap": ("in the largest gaps of the front", "down to"),
+            "hypervolume": ("where the front can add most to the hypervolume", "until no gap is above"),
+        }[arm.search.aim]
+        gaps = f"{until} {value_words(arm.search.tolerance)} of the objectives’ ranges"
+        search = f", with values placed {where}{cite('search', 'fill')} {gaps}"
     places = ((arm.model, study.model), (arm.training, study.training))
     changed = {k: v for own, shared in places for k, v in own.items() if v != getattr(shared, k, None)}
     own = f", its own {', '.join(f'{k} {value_words(v)}' for k, v in changed.items())}" if changed else ""

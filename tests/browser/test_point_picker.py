@@ -56,6 +56,9 @@ def test_a_rule_rings_its_point_and_gives_its_trial_and_its_study(
     expect(picker(page).get_by_role("status")).to_contain_text("manual β, seed 0")
     expect(picker(page)).to_contain_text("β 0.1")
     page.wait_for_function(RINGED, arg=[FRONT, 2.0])
+    weights = picker(page).get_by_role("link", name="Its weights")
+    picked = alone.get(f"/api/studies/{study}/pick").json()
+    assert picked["checkpoint"] and weights.get_attribute("href") == picked["checkpoint"]
     picker(page).get_by_text("Its study as YAML").click()
     text = picker(page).get_by_role("region", name="The study of this point as YAML").text_content()
     alone_study = check_study(yaml.safe_load(text or ""))

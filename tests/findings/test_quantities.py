@@ -218,3 +218,20 @@ def test_chosen_epochs_are_those_of_the_setting_that_the_validation_split_likes_
     assert said("chosen epochs(accuracy; 0.6; manual β)", kept) == "2.00 ± 0.00 (3 seeds)"
     assert said("chosen epochs(accuracy; 0.8; manual β)", kept) == "never in 3 of 3 seeds"
     assert said("times fewer chosen epochs(accuracy; 0.6; manual β; manual β)", kept).startswith("1.00 (1.00 to 1.00)")
+
+
+def test_a_picked_point_is_chosen_on_one_split_and_shown_on_the_other() -> None:
+    """Two of three βs keep the bound on validation, and the one of them with the fewer bits breaks it on test."""
+    seen = bottleneck_of(MANUAL, seeds=[0, 1])
+    tell(seen, event("study_started"))
+    for trial, own in seen.trials.items():
+        x, held, shown = {0.01: (6.0, 0.95, 0.9), 0.1: (3.0, 0.92, 0.8), 1.0: (1.0, 0.5, 0.99)}[
+            own.planned.config["weighting.beta"]
+        ]
+        values = {"i_xz_bits": x, "i_zy_bits": 1.0, "accuracy": shown}
+        play(seen, trial, [{**values, "validation_i_xz_bits": x + 1, "validation_accuracy": held}])
+    tell(seen, event("study_finished"))
+    two = finding(seen)
+    assert said("picked(accuracy; 0.9)", two) == "3.00 (two seeds)"
+    assert said("picked bound(accuracy; 0.9; manual β)", two) == "0.800 (two seeds)"
+    assert said("picked keeping(accuracy; 0.9)", two) == "0 of 2"

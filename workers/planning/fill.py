@@ -125,7 +125,8 @@ class Filler:
             values = [self._scale.value(i / (start - 1)) for i in range(start)]
         else:
             places = list(self._places.values())
-            wanted = wishes(places, left, self._search.tolerance, self._scale.has_room, self._worst)
+            tolerance, aim = self._search.tolerance, self._search.aim
+            wanted = wishes(places, left, tolerance, self._scale.has_room, self._worst, aim)
             values = [self._scale.between(*wish) for wish in wanted]
         return [value for value in dict.fromkeys(values) if value not in self._places][:left]
 
@@ -140,4 +141,6 @@ class Filler:
         if largest <= tolerance:
             return f"{arm}: no gap above {setting(tolerance)} left {after}"
         rest = f"the largest, {number(largest)}, is within the noise of the seeds or has no values between"
+        if self._search.aim == "hypervolume":
+            rest += ", or lies beyond the reference point"
         return f"{arm}: no gap above {setting(tolerance)} left that can be filled {after}; {rest}"

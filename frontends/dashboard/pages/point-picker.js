@@ -1,7 +1,7 @@
 // Pick a point: a rule chooses one of the front, which is ringed; its settings, its trial, and a study of it alone.
 
 import { get, studyPath } from "../kit/api.js";
-import { h, setText } from "../kit/dom.js";
+import { h, setAttr, setText } from "../kit/dom.js";
 import { capital, metricLabel, number } from "../kit/format.js";
 import { shownFirst } from "../kit/metrics.js";
 import { placeWords } from "../kit/places.js";
@@ -66,13 +66,14 @@ export class PointPicker {
     this.picked = null;
     const show = () => this.picked && onShow(this.picked.trial);
     this.yaml = h("pre", { tabindex: "0", role: "region", "aria-label": "The study of this point as YAML" });
+    this.file = h("a", { download: true }, "Its weights");
     const alone = copied("This configuration, all seeds", this.yaml);
     this.result = h(
       "div",
       { class: "picked", hidden: true },
       this.why,
       this.settings,
-      h("button", { type: "button", onclick: show }, "Show its trial"),
+      h("p", { class: "fields" }, h("button", { type: "button", onclick: show }, "Show its trial"), this.file),
       h("details", {}, h("summary", {}, "Its study as YAML"), alone),
     );
     this.problem = h("p", { class: "bad", role: "alert" });
@@ -135,12 +136,14 @@ export class PointPicker {
   }
 
   /** @param {PickedPoint} picked */
-  #tell({ why, arm, seed, where, config, metrics, spec }) {
+  #tell({ why, arm, seed, where, config, metrics, checkpoint, spec }) {
     const at = where ? `, at ${placeWords(where)}` : "";
     const values = this.objectives.map((name) => `${this.label(name)} ${number(metrics[name])}`).join(", ");
     setText(this.why, `${arm}, seed ${seed}${at}: ${values}. ${capital(why)}.`);
     const named = Object.entries(config).map(([key, value]) => [key.replace(/\.name$/, ""), value]);
     setText(this.settings, placeWords(Object.fromEntries(named)));
+    this.file.hidden = checkpoint === null;
+    setAttr(this.file, "href", checkpoint);
     setText(this.yaml, toYaml(spec));
   }
 }

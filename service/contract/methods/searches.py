@@ -114,6 +114,12 @@ class FillSearch(Strict):
     start: Annotated[int, Field(ge=2, le=1000)] = Field(
         3, description="values of the first round, evenly over the range and its scale, both ends among them"
     )
+    aim: Literal["gap", "hypervolume"] = Field(
+        "gap",
+        description="where the next value goes: gap: into the largest gap, for a front that is evenly known; "
+        "hypervolume: where the front between two neighbours can add most to the hypervolume, within its reference "
+        "point, for as much of it as so many trials can have. Both end by the tolerance",
+    )
 
 
 Suggesting = OptunaSearch | FillSearch  # searches that take ranges in place of grids; `trials` is their budget

@@ -11,7 +11,7 @@ from scipy.interpolate import PchipInterpolator
 
 from service.contract.study.axes import Range
 from service.contract.study.gaps import Point
-from workers.planning.filling import Place, stretches, wishes
+from workers.planning.filling import Aim, Place, stretches, wishes
 from workers.planning.monotone import Monotone
 from workers.planning.scale import Scale
 
@@ -111,6 +111,32 @@ def test_of_several_intervals_between_two_neighbours_the_one_is_taken_that_runs_
     assert (stretches(places, always)[0].low, stretches(places, always)[0].high) == (0.3, 1.0)
 
 
+FLAT_THEN_STEEP = [place(0.0, (0.0, 1.0)), place(0.5, (0.7, 0.9)), place(1.0, (1.0, 0.0))]
+
+
+def test_aimed_at_hypervolume_the_rectangle_between_neighbours_counts_and_not_their_distance() -> None:
+    """0.7 · 0.1 is less than 0.3 · 0.9; each counts by the side of a square of its size."""
+    found = stretches(FLAT_THEN_STEEP, always, aim="hypervolume")
+    assert [(s.low, s.high) for s in found] == [(0.5, 1.0), (0.0, 0.5)]
+    assert [s.worth for s in found] == pytest.approx([0.27**0.5, 0.07**0.5])
+    assert [s.size for s in found] == pytest.approx([0.9**0.5, 0.5**0.5]), "the tolerance is about gaps all the same"
+    assert [s.worth for s in stretches(FLAT_THEN_STEEP, always)] == pytest.approx([0.9**0.5, 0.5**0.5])
+
+
+def test_aimed_at_hypervolume_nothing_is_sought_beyond_the_reference_point() -> None:
+    """The lower half of the line is worse than the reference point in its second objective."""
+    places, worst = on_the_line(0.0, 0.4, 0.6, 1.0), (1.0, 0.5)
+    assert {(w.low, w.high) for w in wishes(places, 9, 0.01, always, worst, "hypervolume")} == {(0.4, 0.6), (0.6, 1.0)}
+    assert {(w.low, w.high) for w in wishes(places, 9, 0.01, always, worst)} == {(0.0, 0.4), (0.4, 0.6), (0.6, 1.0)}
+
+
+def test_aimed_at_hypervolume_a_front_that_lies_beyond_it_so_far_is_followed_to_it() -> None:
+    """No rectangle is within it yet, and the front may go on towards it where nothing was reached."""
+    places = [*on_the_line(0.0, 0.5), place(1.0)]
+    (wish,) = wishes(places, 3, 0.01, always, (1.5, 0.2), "hypervolume")
+    assert (wish.low, wish.high) == (0.5, 1.0)
+
+
 def test_a_jump_is_not_sought_for_ever() -> None:
     """Between values that leave no room there is nothing; equal points beside the jump are no gap either."""
     places = [place(t, (0.0, 1.0) if t < 0.5 else (1.0, 0.0)) for t in (0.0, 0.3, 0.4999, 0.5001, 1.0)]
@@ -123,13 +149,13 @@ shares = st.lists(st.integers(1, 99), min_size=1, max_size=8, unique=True).map(
 reached = st.none() | st.tuples(st.floats(-1, 1), st.floats(-1, 1))
 
 
-@given(shares, st.data(), st.integers(1, 30), st.floats(0.01, 1))
+@given(shares, st.data(), st.integers(1, 30), st.floats(0.01, 1), st.sampled_from(["gap", "hypervolume"]))
 def test_every_wish_lies_between_neighbouring_places(
-    shares: list[float], data: st.DataObject, left: int, tolerance: float
+    shares: list[float], data: st.DataObject, left: int, tolerance: float, aim: Aim
 ) -> None:
     points = [data.draw(reached) for _ in shares]
     places = [place(share, *([] if point is None else [point])) for share, point in zip(shares, points, strict=True)]
-    found = wishes(places, left, tolerance, always)
+    found = wishes(places, left, tolerance, always, (0.5, 0.5), aim)
     assert len(found) <= left
     for low, high, share in found:
         assert (low, high) in set(pairwise(shares)) and low <= share <= high
