@@ -209,6 +209,7 @@ def _reports(
         at_last=saving.keep if saving and _keeps_state(plan) else None,
         code=code,
         rung=Rung(until, plan.at_rungs or plan.evaluation, saving.keep if saving else None) if until else None,
+        clocked=plan.clocked,
     )
 
 

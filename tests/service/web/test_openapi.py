@@ -54,7 +54,7 @@ MAPS = {
     "ConstantSetting.config": "by setting",
     "ConstantSetting.metrics": "by metric",
     "DrawnCurve.config": "by setting",
-    "CurveAtBeta.differences": "by metric",
+    "CurveAtPlace.differences": "by metric",
     "VerifiedCurve.differences": "by metric",
     "VerifiedCurve.matched": "by metric",
     "FrontPoint.where": "β, or by task",
