@@ -54,6 +54,7 @@ MAPS = {
     "ConstantSetting.config": "by setting",
     "ConstantSetting.metrics": "by metric",
     "DrawnCurve.config": "by setting",
+    "CurveAtPlace.where": "β, or by task",
     "CurveAtPlace.differences": "by metric",
     "VerifiedCurve.differences": "by metric",
     "VerifiedCurve.matched": "by metric",
