@@ -44,6 +44,11 @@ def epochs_trained(question: Question) -> Said:
     )
 
 
+def epochs_each(question: Question) -> Said:
+    epochs = [trial.epoch for trial in question.view.trials.values() if trial.planned.arm == question.arm]
+    return Said(number(float(np.mean(epochs))))
+
+
 def seconds_by_seed(view: View, arm: str) -> BySeed:
     by_seed = dict.fromkeys(view.study.seeds, 0.0)
     for trial in view.trials.values():
@@ -141,6 +146,12 @@ def gains_within(question: Question) -> Said:
 
 QUANTITIES = [
     Quantity("epochs trained(ARM)", "as a share of those planned", epochs_trained),
+    Quantity(
+        "epochs each(ARM)",
+        "to which its trainings came, mean over all of them",
+        epochs_each,
+        lambda q: "epochs of each training",
+    ),
     Quantity(
         "seconds share of study(PATH; ARM)",
         "training seconds of each seed over those of the same arm in another kept study, mean over seeds",

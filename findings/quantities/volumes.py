@@ -70,6 +70,12 @@ def difference(question: Question) -> Said:
     return signed(paired(one, other).difference, question.seeds)
 
 
+def ratio(question: Question) -> Said:
+    one, other = (volumes(question.view, arm) for arm in question.given.arms)
+    shares = {seed: volume / other[seed] for seed, volume in one.items() if seed in other}
+    return mean(over_seeds(shares), question.seeds)
+
+
 def difference_p(question: Question) -> Said:
     one, other = (volumes(question.view, arm) for arm in question.given.arms)
     return Said(p_value(paired(one, other).p_value))
@@ -107,6 +113,7 @@ QUANTITIES = [
     ),
     Quantity("least joint share(ARM)", "the same of the seed that has the least", lambda q: least(joint_shares(q), q)),
     Quantity("volume difference(ARM; ARM)", "of hypervolumes, first arm minus second, paired over seeds", difference),
+    Quantity("volume ratio(ARM; ARM)", "of hypervolumes in each seed, first arm over second, mean over seeds", ratio),
     Quantity("volume p(ARM; ARM)", "of the paired t-test of that difference, for this pair alone", difference_p),
     Quantity(
         "share of study(PATH; ARM)",

@@ -141,7 +141,7 @@ def _beside(view: View, curve: TrialView, along: set[str]) -> Beside | None:
         ]
         if settings := _settings(view, other.name, placed):
             return Beside(other.name, False, settings)
-    settings = _settings(view, own, _verifying(view, curve))
+    settings = _settings(view, own, _verifying(view, curve, along))
     return Beside(own, True, settings) if settings else None
 
 
@@ -155,35 +155,43 @@ def _settings(view: View, arm: str, placed: Iterable[tuple[Where, Sequence[str]]
     ]
 
 
-def _verifying(view: View, curve: TrialView) -> list[tuple[Where, list[str]]]:
-    """The networks that share all but the weighting with a curve, by their β."""
+def _verifying(view: View, curve: TrialView, along: set[str]) -> list[tuple[Where, list[str]]]:
+    """The networks that share all but the weighting with a curve, by their place on it."""
 
     def others(trial: TrialView) -> dict[str, object]:
         return {key: value for key, value in trial.planned.config.items() if not key.startswith("weighting.")}
 
-    by_beta: dict[float, list[str]] = {}
+    by_place: dict[Key, tuple[Where, list[str]]] = {}
+    terms = curve.planned.problem.terms
     for trial_id, trial in view.all_trials.items():
         planned = trial.planned
         if planned.verifies and planned.arm == curve.planned.arm and others(trial) == others(curve):
-            by_beta.setdefault(float(planned.config[BETA]), []).append(trial_id)
-    return [({ALONG: beta}, ids) for beta, ids in by_beta.items()]
+            where = place_of_weights(planned.config, terms, along)
+            if where is not None:
+                by_place.setdefault(key_of("", where), (where, []))[1].append(trial_id)
+    return list(by_place.values())
 
 
 def constant_place(arm: Arm, config: Mapping[str, object], along: set[str]) -> Where | None:
     """Where on such a curve constant weights lie: at their β, or at their shares; none where they move."""
     if arm.weighting.name not in CONSTANT or arm.weighting.name in REFERENCES:
         return None
-    given = [config.get(WEIGHTS + term, 1.0) for term in arm.problem.terms]
+    return place_of_weights(config, arm.problem.terms, along)
+
+
+def place_of_weights(config: Mapping[str, object], terms: Sequence[str], along: set[str]) -> Where | None:
+    """Where a trial lies by the constant weights that its configuration has."""
+    given = [config.get(WEIGHTS + term, 1.0) for term in terms]
     if BETA in config:
         given = [1.0, config[BETA]]
     weights = [float(weight) for weight in given if isinstance(weight, (int, float))]
-    if len(weights) != len(arm.problem.terms):
+    if len(weights) != len(terms):
         return None
     if along == {ALONG}:
         return {ALONG: weights[1] / weights[0]} if len(weights) == 2 and weights[0] else None
-    if along != set(arm.problem.terms) or not sum(weights):
+    if along != set(terms) or not sum(weights):
         return None
-    return {term: weight / sum(weights) for term, weight in zip(arm.problem.terms, weights, strict=True)}
+    return {term: weight / sum(weights) for term, weight in zip(terms, weights, strict=True)}
 
 
 def _nearest(where: Where, settings: Sequence[Constant]) -> int:

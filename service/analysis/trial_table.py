@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from service.analysis.candidates import BETA, front_ids
+from service.analysis.candidates import front_ids
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.events import TrialState
+from service.contract.wording.keys import weight_keys
 from service.views.selectors import varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View
@@ -146,5 +147,6 @@ def columns(view: View) -> dict[str, list[str]]:
     """Config keys of the trials: all, and those that differ between trials of one arm."""
     keys = list(dict.fromkeys(key for trial in view.all_trials.values() for key in trial.planned.config))
     varied = set().union(*varied_by_arm(view).values())
-    varied |= {BETA} if len(view.all_trials) > len(view.trials) else set()
+    checking = (trial.planned.config for trial in view.all_trials.values() if trial.planned.verifies)
+    varied = varied.union(*map(weight_keys, checking))
     return {"config": keys, "varied": [key for key in keys if key in varied]}

@@ -1,35 +1,40 @@
-"""A curve from one training against networks that were trained separately for some of its βs, seed by seed."""
+"""A curve from one training against networks that were trained separately for some of its places, seed by seed.
+
+A place is a β, or a preference among tasks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from service.analysis import readings
-from service.analysis.fronts import Axis, Point, Trial, points_of, turned
+from service.analysis.fronts import Axis, Trial, points_of, turned
 from service.analysis.intervals import Interval
 from service.analysis.place import Placed, chosen, matrix, units_of
 from service.analysis.readings import Array
 from service.analysis.spread import seeds_mean
 from service.contract.study.outcomes import collapsed
+from service.contract.wire.events import Where
 
 Reached = dict[int, list[float]]  # what was found in each seed
 
 
-class AtBeta(NamedTuple):
-    """The curve's point at a β minus the network that was trained for this β alone, in each objective's unit."""
+class AtPlace(NamedTuple):
+    """The curve's point there minus the network that was trained for this place alone, in each objective's unit."""
 
-    beta: float
+    where: Where
     differences: dict[str, Interval]
 
 
 class Gaps(NamedTuple):
     """Curves against separately trained networks. Above 0 the curve is better."""
 
-    betas: list[AtBeta]
-    differences: dict[str, Interval]  # the same, mean over the βs
+    places: list[AtPlace]
+    differences: dict[str, Interval]  # the same, mean over the places
     matched: dict[str, Interval]  # in the metric's unit, at the network's value of the other objective
     distance: Interval  # in units of the ranges of the curve's objectives
     reached: float | None  # share of the networks that have a place on the curve to be compared with
@@ -40,44 +45,46 @@ class Checked(NamedTuple):
 
     seed: int
     curve: list[Trial]
-    networks: dict[float, Trial]
+    networks: list[tuple[Where, Trial]]
 
 
-def gaps_of(pairs: Sequence[Checked], betas: Sequence[float], axes: Sequence[Axis]) -> Gaps:
-    """By what is claimed of both; `betas` are all that were to be trained separately."""
+def gaps_of(pairs: Sequence[Checked], places: Sequence[Where], axes: Sequence[Axis]) -> Gaps:
+    """By what is claimed of both; `places` are all for which a network was to be trained separately."""
     far, gaps, reached = _against_curves(pairs, axes)
     return Gaps(
-        betas=[AtBeta(beta, _means(_differences(pairs, axes, [beta]), axes)) for beta in betas],
-        differences=_means(_differences(pairs, axes, betas), axes),
+        places=[AtPlace(where, _means(_differences(pairs, axes, [where]), axes)) for where in places],
+        differences=_means(_differences(pairs, axes, places), axes),
         matched=_means(gaps, axes),
         distance=_mean(far),
         reached=reached,
     )
 
 
-def _differences(pairs: Sequence[Checked], axes: Sequence[Axis], betas: Sequence[float]) -> list[Reached]:
-    """By axis: the curve's value at the same β minus the network's, also where one of them collapsed."""
+def _differences(pairs: Sequence[Checked], axes: Sequence[Axis], places: Sequence[Where]) -> list[Reached]:
+    """By axis: the curve's value at the same place minus the network's, also where one of them collapsed."""
     reached: list[Reached] = [{} for _ in axes]
     for seed, curve, networks in pairs:
-        places = {point.where["beta"]: point for point in points_of(curve, axes) if point.where}
-        for point in points_of([networks[beta] for beta in betas if beta in networks], axes):
-            beta = next(beta for beta, trial in networks.items() if trial.id == point.trial)
-            if (own := _at(places, beta)) is not None:
+        points = points_of(curve, axes)
+        wanted = {trial.id: where for where, trial in networks if any(_alike(where, place) for place in places)}
+        for point in points_of([trial for _, trial in networks if trial.id in wanted], axes):
+            where = wanted[point.trial]
+            own = next((each for each in points if each.where and _alike(each.where, where)), None)
+            if own is not None:
                 for i in range(len(axes)):
                     reached[i].setdefault(seed, []).append(own.values[i] - point.values[i])
     return reached
 
 
-def _at(places: Mapping[float, Point], beta: float) -> Point | None:
-    """The curve's point there; its β comes from another process, so the last digit is left open."""
-    return next((point for own, point in places.items() if np.isclose(own, beta, rtol=1e-9, atol=0.0)), None)
+def _alike(one: Where, other: Where) -> bool:
+    """Whether these are one place; one of them comes from another process, so the last digit is left open."""
+    return one.keys() == other.keys() and all(math.isclose(one[key], other[key], rel_tol=1e-9) for key in one)
 
 
 def _against_curves(pairs: Sequence[Checked], axes: Sequence[Axis]) -> tuple[Reached, list[Reached], float | None]:
     """Distances by seed, gaps at matched values by axis and seed, and the share of networks that the curve reaches.
 
-    Of the curve its front counts, chosen as everywhere; between neighbouring βs it is the straight line. What collapsed
-    is left out on both sides, as it is from fronts.
+    Of the curve its front counts, chosen as everywhere; between neighbouring places it is the straight line. What
+    collapsed is left out on both sides, as it is from fronts.
     """
     far: Reached = {}
     gaps: list[Reached] = [{} for _ in axes]
@@ -87,7 +94,7 @@ def _against_curves(pairs: Sequence[Checked], axes: Sequence[Axis]) -> tuple[Rea
         return far, gaps, None
     asked = reached = 0
     for pair, front in fronts:
-        points = turned(points_of(_counting(pair.networks.values()), axes), axes)
+        points = turned(points_of(_counting(trial for _, trial in pair.networks), axes), axes)
         asked += len(points)
         if not front:
             continue

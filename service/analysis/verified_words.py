@@ -13,23 +13,25 @@ from service.contract.wording.lists import listed
 from service.contract.wording.numbers import duration, percent, plural, spread, whole
 
 NETWORKS = "the separately trained networks"
+ALONG_BETA, ALONG_TASKS = "β", "preference"  # what a place on a curve is called
 
 
 def verified_words(arm: str, own: Gaps, axes: Sequence[Axis], ended: tuple[int, int], seconds: float) -> str:
     """`all β’s curve is 0.01 ± 0.02 bits of I(Z;Y) above the separately trained networks at 3 βs, at the same I(X;Z)
     (5 seeds: no difference shown).`; nothing before a curve and a network of the same seed have finished.
     """
-    compared = [at for at in own.betas if any(each.seeds for each in at.differences.values())]
+    compared = [at for at in own.places if any(each.seeds for each in at.differences.values())]
     if not compared:
         return ""
-    said = f"{_height(arm, own, axes, plural(len(compared), 'β'))}{_seeds(own, axes)}"
+    place = ALONG_BETA if "beta" in compared[0].where else ALONG_TASKS
+    said = f"{_height(arm, own, axes, plural(len(compared), place))}{_seeds(own, axes)}"
     along = listed([_along(axis, own.differences[axis.metric]) for axis in axes])
     past = 0.0 if own.reached is None else 1 - own.reached
     some = f"; {percent(past)} of the networks lie past an end of the curve" if past else ""
     over, planned = ended
     left = f"; {whole(over)} of {plural(planned, 'network')} have ended" if over < planned else ""
     cost = f"They took {duration(seconds)} of training besides."
-    return f"{said}; at the same β it has {along}{some}{left}. {cost}"
+    return f"{said}; at the same {place} it has {along}{some}{left}. {cost}"
 
 
 def _told(own: Gaps, axes: Sequence[Axis]) -> tuple[Axis, Axis, Interval] | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from service.analysis.candidates import BETA
-from service.analysis.fronts import Axis, Trial
+from service.analysis.curve_places import ALONG, place_of_weights
+from service.analysis.fronts import Axis, Trial, key_of
 from service.analysis.verified import Checked, Gaps, gaps_of
 from service.analysis.verified_words import verified_words
-from service.contract.wire.events import TrialState
+from service.contract.methods.problems import Bottleneck
+from service.contract.wire.events import TrialState, Where
 from service.views.selectors import Counts, counted
 from service.views.trial import TrialView
 from service.views.view import View
@@ -29,14 +30,20 @@ def verified(view: View, arm: str, axes: Sequence[Axis]) -> Verified | None:
     networks = [t for t in view.all_trials.values() if t.planned.verifies and t.planned.arm == arm]
     if not networks:
         return None
-    gaps = gaps_of(list(_pairs(view, arm)), sorted({_beta(trial) for trial in networks}), axes)
+    places = {key_of("", where): where for where in map(_where, networks)}
+    gaps = gaps_of(list(_pairs(view, arm)), [places[key] for key in sorted(places)], axes)
     counts, seconds = counted(networks), sum(trial.training_seconds or 0.0 for trial in networks)
     words = verified_words(arm, gaps, axes, (counts.finished + counts.failed, counts.planned), seconds)
     return Verified(gaps, counts, seconds, words)
 
 
-def _beta(trial: TrialView) -> float:
-    return float(trial.planned.config[BETA])
+def _where(trial: TrialView) -> Where:
+    """The place of the curve that a network was trained for: its β, or the preference that its weights are."""
+    problem = trial.planned.problem
+    along = {ALONG} if isinstance(problem, Bottleneck) else set(problem.terms)
+    where = place_of_weights(trial.planned.config, problem.terms, along)
+    assert where is not None, "what verifies a curve has constant weights"
+    return where
 
 
 def _apart_from_weighting(trial: TrialView) -> tuple[int, str]:
@@ -46,7 +53,7 @@ def _apart_from_weighting(trial: TrialView) -> tuple[int, str]:
 
 
 def _pairs(view: View, arm: str) -> Iterator[Checked]:
-    networks: dict[tuple[int, str], dict[float, Trial]] = {}
+    networks: dict[tuple[int, str], list[tuple[Where, Trial]]] = {}
     finished = [
         (own, trial)
         for own, trial in view.all_trials.items()
@@ -55,7 +62,7 @@ def _pairs(view: View, arm: str) -> Iterator[Checked]:
     for own, trial in finished:
         if trial.planned.verifies:
             network = Trial(own, arm, trial.planned.seed, trial.metrics)
-            networks.setdefault(_apart_from_weighting(trial), {})[_beta(trial)] = network
+            networks.setdefault(_apart_from_weighting(trial), []).append((_where(trial), network))
     for own, trial in finished:
         known = networks.get(_apart_from_weighting(trial))
         if known and trial.points:

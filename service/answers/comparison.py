@@ -27,7 +27,7 @@ from service.contract.wire.answers.comparison import (
     ComparisonAnswer,
     CostSoFar,
     CostToReach,
-    CurveAtBeta,
+    CurveAtPlace,
     GradientsOfTerms,
     HypervolumeOverSeeds,
     ObjectiveAxis,
@@ -114,7 +114,7 @@ def _verified(own: Verified | None) -> VerifiedCurve | None:
         return None
     gaps = own.gaps
     return VerifiedCurve(
-        betas=[CurveAtBeta(beta=beta, differences=_by_metric(differences)) for beta, differences in gaps.betas],
+        places=[CurveAtPlace(where=where, differences=_by_metric(own)) for where, own in gaps.places],
         differences=_by_metric(gaps.differences),
         matched=_by_metric(gaps.matched),
         distance=_over_seeds(gaps.distance),

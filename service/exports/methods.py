@@ -137,15 +137,16 @@ def _curves(study: Study) -> str:
                     f"all preferences among {listed(list(arm.problem.terms))}",
                     (f"up to {max(own.points, len(arm.problem.terms))} of them"),
                 )
-            said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}{_verified(own)}")
+            said.append(f"each training of “{arm.name}” covers {covered} and was measured at {at}{_verified(arm, own)}")
     many = f"{'; '.join(said)}: each of these counts as a point, and the training is counted once."
     return many[:1].upper() + many[1:] if said else ""
 
 
-def _verified(weighting: OfCurves) -> str:
+def _verified(arm: Arm, weighting: OfCurves) -> str:
     if not weighting.verify:
         return ""
-    alone = f"for {plural(weighting.verify, 'β')} of its curve a network was trained separately with each seed"
+    place = "β" if isinstance(arm.problem, Bottleneck) else "preference"
+    alone = f"for {plural(weighting.verify, place)} of its curve a network was trained separately with each seed"
     return f" ({alone}, to check the curve there)"
 
 

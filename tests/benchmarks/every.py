@@ -82,9 +82,25 @@ NAMES = {"digits": "digits", "fashion": "Fashion-MNIST", "gaussian": "Gaussian d
 
 
 def prices() -> list[Row]:
-    """Of as many networks of both as the study has seeds; of digits also of one, and of many."""
+    """Of as many networks of both as the study has seeds; of digits also of one, of many, and of all of its grid."""
     rows = [_row(name, 5) for name in MEASURED]
-    return [*rows, _row("digits", 1), _row("digits", 32)]
+    return [*rows, _row("digits", 1), _row("digits", 32), beside_a_stack("digits")]
+
+
+def beside_a_stack(name: str) -> Row:
+    """Of each network: those for every trade-off are few, and the grid's are one stack, as in a study of both."""
+    finding, every, grid, rounds = MEASURED[name]
+    study = asked(finding).study
+    networks = planned(study, grid)
+    few, many = len(study.seeds), len(networks)
+    stack = Cohort(networks, data.draws(study.data, study.seeds), torch.device("cpu"))
+    own = price(cohort(study, every, few), stack, rounds)
+    what = f"{NAMES[name]}, {few} beside a grid’s {many}: an epoch of a network for every trade-off / of one for one"
+    share = many / few
+    ends = (own.low * share, own.high * share)
+    return Row(
+        f"every-{name}-stack", "every", what, own.first / few, own.second / many, "CPU s", own.ratio * share, ends
+    )
 
 
 def _row(name: str, members: int) -> Row:

@@ -248,10 +248,13 @@ def test_a_ray_that_dies_is_brought_back_and_the_study_goes_on(
 def test_an_arm_that_has_spent_its_training_seconds_stops_and_the_other_trains_on(
     client: Client, spec: dict[str, Any]
 ) -> None:
-    """On real Ray: a cohort that is stopped leaves its process, and the next arm finishes in it."""
-    slow = {**spec["arms"][0], "name": "slow", "training": {"epochs": 10_000}}
+    """On real Ray: a cohort that is stopped leaves its process, and the next arm finishes in it. What is stopped has
+    the curve of its last report.
+    """
+    every = {"name": "conditional", "points": 2}
+    slow = {**spec["arms"][0], "name": "slow", "weighting": every, "training": {"epochs": 10_000}}
     arms = [slow, {**spec["arms"][0], "name": "quick"}]
-    whole = {**spec, "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
+    whole = {**spec, "arms": arms, "baseline": None, "limits": {"training_seconds": 4}, "resources": {"concurrency": 1}}
     study = client.submit(whole).wait(timeout=180)
     state = study.read()
     assert state["state"] == "finished" and state["progress"] == 1
@@ -259,5 +262,6 @@ def test_an_arm_that_has_spent_its_training_seconds_stops_and_the_other_trains_o
     by_arm = {arm["name"]: arm["counts"] for arm in state["arms"]}
     assert by_arm["slow"]["finished"] == 0 < by_arm["slow"]["stopped"] == by_arm["slow"]["planned"]
     assert by_arm["quick"]["finished"] == by_arm["quick"]["planned"]
+    assert all("points" in study.trial(trial["id"])["reports"][-1] for trial in study.trials(arm="slow"))
     comparison = study.comparison()
     assert comparison["budget_seconds"] == 4 and "Each arm had 4.0 s of training: slow spent" in comparison["verdict"]

@@ -50,6 +50,7 @@ def test_epochs_and_seconds_of_a_study_with_halving_are_shares_of_the_whole(monk
     whole = _played(bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10}), lambda beta: False)
     monkeypatch.setattr(early, "other_study", lambda name: {"whole": whole}[name])
     assert said("epochs trained(manual β)", stopped_at_5()) == "67 %"
+    assert said("epochs each(manual β)", stopped_at_5()) == "6.67"
     assert said("seconds share of study(whole; manual β)", stopped_at_5()) == "0.667 ± 0.000 (3 seeds)"
 
 

@@ -45,6 +45,7 @@ def test_shares_are_told_over_seeds_and_of_the_worst() -> None:
     assert said("least exact share(one)", whole) == "0.671"
     assert said("joint share(three)", whole) == "1.00 ± 0.00"
     assert said("volume difference(three; one)", whole) == "0"
+    assert said("volume ratio(three; one)", whole) == "1.00 ± 0.00"
 
 
 def test_two_arms_are_compared_seed_by_seed() -> None:

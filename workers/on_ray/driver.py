@@ -117,6 +117,7 @@ def run(study_id: str, work: Work, reporter: Reporter, scratch: Path) -> Outcome
     by_id, mapped = {trial.id: trial for trial in expand(study)}, tuple(study.mapped_seeds)
     own = (study.code, work.deadline)
     shared = Plan(by_id, study.data, study.evaluation, resources.cpus, study_id, mapped, reporter.token, *own)
+    shared = shared._replace(clocked=budget is not None)
     if study.code is not None:
         shared = shared._replace(processes=at_once(resources, ray.nodes()))
     if study.stopping:

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,6 +74,8 @@ def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
         try:
             with _service(plan) as client:
                 _train(config, plan, logbook, client)
+        except _Stopped:
+            sys.exit(0)  # as Tune wants it: the process is free for the next cohort
         except (Exception, SystemExit) as error:  # noqa: BLE001 - what user code raises ends its trials, not others
             _tell("the cohort failed", error)
             words = traceback.format_exception_only(error)[-1].strip()
@@ -209,6 +212,7 @@ def _reports(
         at_last=saving.keep if saving and _keeps_state(plan) else None,
         code=code,
         rung=Rung(until, plan.at_rungs or plan.evaluation, saving.keep if saving else None) if until else None,
+        clocked=plan.clocked,
     )
 
 
@@ -260,8 +264,15 @@ def _words(epoch: int, begins: bool = False, leaves: bool = False, log: Sequence
     return EpochReport(epoch=epoch, metrics={}, failures={}, final=False, begins=begins, leaves=leaves, log=list(log))
 
 
+class _Stopped(BaseException):
+    """Tune ends this cohort: not user code that leaves, of which its members would have failed."""
+
+
 def _send(report: EpochReport) -> None:
     """As one text: Tune keeps running statistics of every number it finds in a result."""
     from ray import tune
 
-    tune.report({REPORT: report.model_dump_json()})
+    try:
+        tune.report({REPORT: report.model_dump_json()})
+    except SystemExit as end:
+        raise _Stopped from end

@@ -28,6 +28,7 @@ class Plan(NamedTuple):
     deadline: float | None = None  # of the study, seconds since 1970
     processes: int = 1  # of cohorts that may run at once on a machine
     at_rungs: Evaluation | None = None  # what is measured where trials are compared; none: as everywhere
+    clocked: bool = False  # its cohorts end when their arm has spent its training seconds
 
     def trial(self, trial_id: str, suggested: Mapping[str, Setting]) -> PlannedTrial:
         """With every value: a slot has those that were suggested for it."""

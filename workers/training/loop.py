@@ -64,6 +64,7 @@ def train(
     at_last: Callable[[Progress, EpochReport], None] | None = None,
     code: OwnCode | None = None,
     rung: Rung | None = None,
+    clocked: bool = False,
 ) -> Iterator[EpochReport]:
     """Train all trials together; a member's metrics equal those of training it alone, to float tolerance.
 
@@ -71,7 +72,7 @@ def train(
     what could not be kept of which. `begun` is where the same trials were left before, or had ended when they had fewer
     epochs. `between` is told after each report but the final one how far they are, and may ask them to leave;
     `at_last` before the final one, with it. `code` is the study's own, where their problem is of it. At a `rung` they
-    end before their last epoch.
+    end before their last epoch. `clocked` are those that a clock may end with any report.
     """
     cohort = cohort_of(trials, data, device, evaluation.gradients, code)
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
@@ -97,7 +98,7 @@ def train(
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         rests = rung is not None and epoch == rung.epoch and not last
         measured = rung.evaluation if rung and rests else evaluation
-        drawn = alive and _draws_curves(epoch, epochs, evaluation.every)
+        drawn = alive and _draws_curves(epoch, epochs, evaluation.every, clocked)
         with _as_measured(cohort, evaluation, epoch, last):
             if alive:
                 columns |= cohort.evaluate(measured, epoch, last)
@@ -381,10 +382,11 @@ def _told_by(weighting: WeightingSpec, problem: Problem) -> Told | None:
     return told_by(weighting, problem.by_beta, len(problem.terms)) if isinstance(weighting, Conditional) else None
 
 
-def _draws_curves(epoch: int, epochs: int, every: int) -> bool:
+def _draws_curves(epoch: int, epochs: int, every: int, clocked: bool) -> bool:
     """After the last epoch and in some even steps before, at which anything is measured: a curve takes as many
-    evaluations as it has points."""
-    return epoch == epochs or epoch % (every * math.ceil(epochs / (every * CURVES))) == 0
+    evaluations as it has points. Under a clock at each of them: whichever report is the last has a curve."""
+    steps = every if clocked else every * math.ceil(epochs / (every * CURVES))
+    return epoch == epochs or epoch % steps == 0
 
 
 def _check_alike(trials: Sequence[PlannedTrial]) -> None:

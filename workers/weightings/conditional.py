@@ -10,7 +10,7 @@ from torch import Tensor
 
 from service.contract.methods.weightings import MOST_DRAWS
 from service.contract.methods.weightings import Conditional as Spec
-from service.contract.study.simplex import count, mixtures
+from service.contract.study.simplex import finest, mixtures
 from service.contract.wire.events import Where
 from workers.data.random_streams import Seeds
 from workers.models.components.modulation import Told
@@ -130,11 +130,9 @@ class Conditional(Weighting):
             spreads = [betas.spread(self._spec.points) for betas in self._betas]
             return [self._place(i, spreads) for i in range(self._spec.points)]
         members, terms = len(self._betas), self._setting.terms
-        steps = 1
-        while count(len(terms), steps + 1) <= self._spec.points:
-            steps += 1
         n = len(terms)
-        shares = [{term: weight / n for term, weight in each.items()} for each in mixtures(terms, steps)]
+        spread = mixtures(terms, finest(n, self._spec.points))
+        shares = [{term: weight / n for term, weight in each.items()} for each in spread]
         told = (torch.tensor([[list(p.values())]] * members, device=self._setting.device) for p in shares)
         return [Place([p] * members, self._at_preferences(t)) for p, t in zip(shares, told, strict=True)]
 

@@ -97,6 +97,11 @@ class TargetRate(Strict):
     beta_max: Axis[Positive] = Field(1e2, description="β never rises above this")
 
 
+def middles(places: int, count: int) -> list[int]:
+    """So many places of a curve: the middle of each of as many equal parts of it."""
+    return [(2 * i + 1) * places // (2 * count) for i in range(count)]
+
+
 class Betas(Keyed):
     """The βs that one training covers, and how they are drawn."""
 
@@ -144,8 +149,8 @@ class Betas(Keyed):
         return between if count == 1 else [self.from_, *(between if count > 2 else []), self.to]
 
     def within(self, points: int, count: int) -> list[float]:
-        """So many of the βs of a curve with `points`: the middle of each of as many equal parts of it."""
-        return [self.spread(points)[(2 * i + 1) * points // (2 * count)] for i in range(count)]
+        """So many of the βs of a curve with `points`."""
+        return [self.spread(points)[i] for i in middles(points, count)]
 
     def share(self, beta: float) -> float:
         """Where a β lies in the range, from 0 to 1 on its law; ValueError where it lies outside."""
@@ -198,8 +203,8 @@ class Conditional(Strict):
     )
     verify: Annotated[int, Field(ge=0, le=MOST_VERIFIED)] = Field(
         0,
-        description="βs of the curve for which a network is trained separately besides, with each seed, to check the "
-        "curve there; they count for no front and not for the arm's cost (problem bottleneck)",
+        description="βs, or preferences, of the curve for which a network is trained separately besides, with each "
+        "seed, to check the curve there; they count for no front and not for the arm's cost",
     )
 
     @property

@@ -8,6 +8,7 @@ from service.contract.methods.models import Model
 from service.contract.methods.problems import Bottleneck, Multitask, Problem
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Conditional, OfCurves
+from service.contract.study import simplex
 from service.contract.study.axes import Keyed, listed
 from service.contract.study.study import Study, Training
 from service.contract.wire.errors import Detail
@@ -82,8 +83,12 @@ def _needs(problem: Problem, model: Model, training: Training) -> tuple[str, str
 
 def unverifiable(weighting: OfCurves, problem: Problem) -> str | None:
     """Why networks that are trained separately could not check its curve, if so."""
-    if weighting.verify and not isinstance(problem, Bottleneck):
-        return f"verify trains βs of problem bottleneck separately, got problem {problem.name!r}"
-    if weighting.verify <= weighting.points:
+    names, places = "βs", weighting.points
+    if not isinstance(problem, Bottleneck):
+        if weighting.verify and isinstance(weighting, Conditional) and weighting.scalarization == "stch":
+            return "verify trains weighted sums of the tasks separately, got scalarization stch"
+        terms = max(2, len(problem.terms))
+        names, places = "preferences", simplex.count(terms, simplex.finest(terms, weighting.points))
+    if weighting.verify <= places:
         return None
-    return f"verify takes its βs from the {weighting.points} of the curve (points), got {weighting.verify}"
+    return f"verify takes its {names} from the {places} of the curve (points), got {weighting.verify}"

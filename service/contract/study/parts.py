@@ -31,13 +31,14 @@ class Part(NamedTuple, Generic[P]):
     """One place of an arm, with the keys the arm itself wrote there and the terms of the arm's problem.
 
     Its value is as the study has it: where a trial has a number there may be an axis. An entry of a mapping or of a
-    part is a field too: `weights.info`, `balance.p`.
+    part is a field too: `weights.info`, `balance.p`. Of a simplex grid it may have some mixtures alone.
     """
 
     place: str
     value: P
     written: tuple[str, ...]
     terms: tuple[str, ...] = ()
+    mixtures: tuple[Mapping[str, float], ...] | None = None
 
     def axes(self) -> dict[str, Grid | Searched]:
         fields = _fields(self.value, tuple(type(self.value).model_fields))
@@ -57,18 +58,20 @@ class Part(NamedTuple, Generic[P]):
     def size(self) -> int:
         """How many combinations `points` has, without making them."""
         grids = math.prod(len(grid.values()) for grid in self.grids().values())
-        return grids * (simplex.count(len(self.terms), self._mixtures) if self._mixtures else 1)
+        if self.mixtures is not None:
+            return grids * len(self.mixtures)
+        return grids * (simplex.count(len(self.terms), self._steps) if self._steps else 1)
 
     def points(self) -> Iterator[dict[str, object]]:
         """Every combination of the grids here, as values by field."""
         axes: dict[str, list[object]] = {field: grid.values() for field, grid in self.grids().items()}
-        if self._mixtures:
-            axes["weights"] = list(simplex.mixtures(self.terms, self._mixtures))
+        if self._steps:
+            axes["weights"] = list(self.mixtures or simplex.mixtures(self.terms, self._steps))
         for values in itertools.product(*axes.values()):
             yield dict(zip(axes, values, strict=True))
 
     @property
-    def _mixtures(self) -> int | None:
+    def _steps(self) -> int | None:
         """Steps of a simplex grid over the weights, if there is one."""
         steps: int | None = getattr(self.value, "simplex", None)
         return steps

@@ -12,6 +12,14 @@ def count(terms: int, steps: int) -> int:
     return math.comb(steps + terms - 1, terms - 1)
 
 
+def finest(terms: int, most: int) -> int:
+    """The most steps with which there are at most so many mixtures; one at least, which has each term alone."""
+    steps = 1
+    while count(terms, steps + 1) <= most:
+        steps += 1
+    return steps
+
+
 def mixtures(terms: Sequence[str], steps: int) -> Iterator[dict[str, float]]:
     """Weights i/steps that sum to 1, times the number of terms, so that the middle weighs each term 1."""
     n = len(terms)

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+BETA = "weighting.beta"
 WEIGHTS = "weighting.weights."
 LETTERS = {"beta": "β", "mu": "μ"}  # as kit/format.js of the dashboard has them
+
+
+def weight_keys(config: Iterable[str]) -> set[str]:
+    """Keys of constant weights, which tell trials that verify a curve from each other: of β, or of each task."""
+    return {key for key in config if key == BETA or key.startswith(WEIGHTS)}
 
 
 def key_label(key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from service.contract.wire.events import Where
-from service.contract.wording.keys import key_label
+from service.contract.wording.keys import key_label, weight_keys
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
 from service.views.selectors import varied_by_arm
@@ -13,7 +13,6 @@ from service.views.view import View
 
 MOST_NAMED = 4  # parameters of a group that are named one by one
 AT_THE_MIDDLE = "trials with many points: at the middle of their range"  # where one value stands for all of theirs
-BETA = "weighting.beta"  # what tells trials that verify a curve from each other
 
 
 def config_label(config: Mapping[str, object], varied: set[str]) -> str:
@@ -59,9 +58,11 @@ def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:
 
 
 def labels_of(view: View, trials: Iterable[str] | None = None) -> dict[str, str]:
-    """Labels of these trials, of all that are compared without any; what verifies a curve is told by its β."""
+    """Labels of these trials, of all that are compared without any; what verifies a curve by its place."""
     varied = varied_by_arm(view)
     chosen = view.trials if trials is None else trials
     plans = ((trial, view.all_trials[trial].planned) for trial in chosen)
-    alone = {arm: own | {BETA} for arm, own in varied.items()}
-    return {t: label_of(plan.config, plan.seed, (alone if plan.verifies else varied)[plan.arm]) for t, plan in plans}
+    return {
+        t: label_of(plan.config, plan.seed, varied[plan.arm] | (weight_keys(plan.config) if plan.verifies else set()))
+        for t, plan in plans
+    }

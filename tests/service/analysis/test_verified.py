@@ -8,14 +8,17 @@ from hypothesis import strategies as st
 
 from service.analysis.candidates import front_ids, objectives
 from service.analysis.compared import compared
+from service.analysis.curve_places import curve_places
 from service.analysis.verified import Gaps
 from service.analysis.verifying import verified
-from service.contract.methods.weightings import Conditional
+from service.contract.methods.weightings import Conditional, Fixed
 from service.contract.study.expansion import count_trials, count_verifying, expand
 from service.contract.study.study import Study
+from service.contract.wire.events import Curve
+from service.figures.drawing.trial_labels import labels_of
 from service.views.fold import StudyView
 from service.views.selectors import counts, progress
-from tests.service.studies import MANUAL, bottleneck_of, curve, play, play_curves
+from tests.service.studies import MANUAL, bottleneck_of, curve, play, play_curves, study_of
 
 BETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 PLACES = ((16.0, 3.2), (8.0, 2.8), (4.0, 2.0), (2.0, 1.2), (1.0, 0.8))
@@ -77,8 +80,8 @@ def test_between_two_points_of_the_curve_a_line_is_compared_with() -> None:
 
 def test_at_the_same_beta_both_objectives_are_told_apart() -> None:
     own = found(checked((9.0, 2.7), (1.5, 0.9)))
-    assert [at.beta for at in own.betas] == pytest.approx([1e-3, 1e-1])
-    first, second = ({name: gap.mean for name, gap in at.differences.items()} for at in own.betas)
+    assert [at.where["beta"] for at in own.places] == pytest.approx([1e-3, 1e-1])
+    first, second = ({name: gap.mean for name, gap in at.differences.items()} for at in own.places)
     assert first == pytest.approx({"i_xz_bits": -1.0, "i_zy_bits": 0.1})
     assert second == pytest.approx({"i_xz_bits": 0.5, "i_zy_bits": 0.3})
     assert own.differences["i_xz_bits"].mean == pytest.approx(-0.25)
@@ -121,7 +124,7 @@ def test_what_has_not_finished_and_what_failed_is_not_compared() -> None:
     play(view, second, [{"i_xz_bits": 2.0, "i_zy_bits": 0.2}], end="trial_failed")
     own = found(view)
     assert own.matched["i_zy_bits"].mean == pytest.approx(0.1)
-    assert [at.differences["i_zy_bits"].seeds for at in own.betas] == [1, 0]
+    assert [at.differences["i_zy_bits"].seeds for at in own.places] == [1, 0]
     whole = verified(view, "all β", objectives(view))
     assert whole is not None and "have ended" not in whole.words, "one of them has failed"
 
@@ -130,7 +133,7 @@ def test_a_network_past_an_end_of_the_curve_has_no_height_but_a_difference() -> 
     own = found(checked((20.0, 3.4), (2.0, 0.9)))
     assert own.reached == 0.5
     assert own.matched["i_zy_bits"].mean == pytest.approx(0.3), "the other one alone"
-    assert own.betas[0].differences["i_xz_bits"].mean == pytest.approx(8.0 - 20.0)
+    assert own.places[0].differences["i_xz_bits"].mean == pytest.approx(8.0 - 20.0)
 
 
 COLLAPSED = (0.01, 0.0)
@@ -176,7 +179,43 @@ def test_where_every_curve_collapsed_nothing_is_known_of_heights() -> None:
 def test_collapsed_networks_are_compared_at_their_beta_alone() -> None:
     own = found(checked((8.0, 2.7), (0.01, 0.0)))
     assert own.matched["i_zy_bits"].mean == pytest.approx(0.1)
-    assert own.betas[1].differences["i_zy_bits"].mean == pytest.approx(1.2)
+    assert own.places[1].differences["i_zy_bits"].mean == pytest.approx(1.2)
+
+
+PREFERENCES = {"name": "all preferences", "weighting": {"name": "conditional", "points": 5, "verify": 2}}
+OF_LEFT = ((0.0, 0.1, 0.9), (0.25, 0.5, 0.8), (0.5, 0.65, 0.65), (0.75, 0.8, 0.5), (1.0, 0.9, 0.1))
+
+
+def test_a_curve_over_preferences_is_checked_by_networks_of_constant_weights() -> None:
+    """At a quarter left and at three of them, where the curve has 0.02 and 0.04 more of the second task."""
+    view = study_of(PREFERENCES, seeds=(0, 1, 2))
+    weights = []
+    for trial_id, trial in view.all_trials.items():
+        points: Curve = [
+            {"where": {"left": p, "right": 1 - p}, "metrics": {"accuracy_left": left, "accuracy_right": right}}
+            for p, left, right in OF_LEFT
+        ]
+        if trial.planned.verifies:
+            own = trial.planned.weighting
+            assert isinstance(own, Fixed)
+            weights.append(own.weights)
+            _, left, right = OF_LEFT[1 if own.weights["left"] < 1 else 3]
+            lower = 0.02 if own.weights["left"] < 1 else 0.04
+            play(view, trial_id, [{"accuracy_left": left, "accuracy_right": right - lower, "seconds": 7.0}])
+        else:
+            play_curves(view, trial_id, points, seconds=16.0)
+    assert weights == [{"left": 0.5, "right": 1.5}] * 3 + [{"left": 1.5, "right": 0.5}] * 3, "n·p of n tasks"
+    own_gaps = verified(view, "all preferences", objectives(view))
+    assert own_gaps is not None
+    assert own_gaps.gaps.matched["accuracy_right"].mean == pytest.approx(0.03)
+    assert [at.where for at in own_gaps.gaps.places] == [{"left": 0.25, "right": 0.75}, {"left": 0.75, "right": 0.25}]
+    told = [at.differences["accuracy_right"].mean for at in own_gaps.gaps.places]
+    assert told == pytest.approx([0.02, 0.04])
+    assert "separately trained networks at 2 preferences (3 seeds); at the same preference it has" in own_gaps.words
+    (beside,) = [curve_places(view, None).beside]
+    assert beside is not None and beside.verifies and len(beside.settings) == 2
+    labels = labels_of(view, [t for t, own in view.all_trials.items() if own.planned.verifies])
+    assert len(set(labels.values())) == 6
 
 
 def test_each_configuration_is_checked_by_networks_of_its_own() -> None:

@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ from workers.sending.files import keep
 
 log = logging.getLogger("some.library")
 KEEPS_NOTHING = Evaluation(checkpoints=False)
+SEND = trainable._send
 
 
 class Played:
@@ -84,6 +86,22 @@ def nothing_saved(request: Request) -> Answer:
 
 def epoch(number: int, final: bool = False) -> EpochReport:
     return EpochReport(epoch=number, metrics={}, failures={}, final=final)
+
+
+def test_a_cohort_that_tune_stops_leaves_at_once(played: Played, cohorts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second report would wait for ever, and Tune gives up a cohort for which this process does not get free."""
+    told: list[dict[str, str]] = []
+
+    def stops(result: dict[str, str]) -> None:
+        told.append(result)
+        sys.exit(0)  # as Tune does in whatever thread reports
+
+    monkeypatch.setattr(trainable, "_send", SEND)
+    monkeypatch.setattr("ray.tune.report", stops)
+    played.does = lambda: iter([epoch(1), epoch(2, final=True)])
+    with pytest.raises(SystemExit) as end:
+        run(plan_of(cohorts.trial("a", Fixed(beta=0.1))))
+    assert end.value.code == 0 and len(told) == 1
 
 
 @pytest.mark.parametrize(("cpus", "threads"), [(0.5, 1), (1, 1), (2.7, 2), (3, 3)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -212,6 +213,12 @@ def test_a_curve_is_measured_now_and_then_and_at_the_end() -> None:
     seldom = reports(trial(FEW, epochs=12), samples=1, every=5)
     assert [report.epoch for report in seldom if report.points] == [5, 10, 12]
     assert all(point["metrics"] for report in seldom for point in report.points.get("t0", []))
+
+
+def test_under_a_clock_every_report_that_measures_has_a_curve() -> None:
+    """Any of them may be the last: a curve of long ago would be what the seconds have bought."""
+    told = train([trial(FEW, epochs=30)], Digits(), Evaluation(samples=1, every=2), CPU, clocked=True)
+    assert [report.epoch for report in itertools.islice(told, 4) if report.points] == [2, 4]
 
 
 def test_preferences_of_tasks_cover_the_simplex_and_weigh_the_encoder() -> None:

@@ -11,7 +11,7 @@ from service.contract.metrics import Goal
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.studies import ArmLook, TrialCounts
 from service.contract.wire.answers.trials import MetricLight
-from service.contract.wire.events import StudyState
+from service.contract.wire.events import StudyState, Where
 from service.contract.wording.chosen_split import Chooser
 
 
@@ -131,10 +131,10 @@ class GradientsOfTerms(Answer):
 
 
 @dataclass(slots=True, kw_only=True)
-class CurveAtBeta(Answer):
-    """A curve beside the network that was trained for one β alone."""
+class CurveAtPlace(Answer):
+    """A curve beside the network that was trained for one of its places alone."""
 
-    beta: Annotated[float, Field(description="which")]
+    where: Annotated[Where, Field(description="which: {beta: 0.01}, or a preference per task")]
     differences: Annotated[
         dict[str, OverSeeds],
         Field(description="of each objective, in its unit: the curve's value there minus the network's"),
@@ -143,16 +143,17 @@ class CurveAtBeta(Answer):
 
 @dataclass(slots=True, kw_only=True)
 class VerifiedCurve(Answer):
-    """A curve from one training against networks that were trained separately, each for one of its βs.
+    """A curve from one training against networks that were trained separately, each for one of its βs or
+    preferences.
 
     Each is compared with the curve of its own seed, on the split that claims; above 0 the curve is better. Only what
     has finished counts.
     """
 
-    betas: Annotated[list[CurveAtBeta], Field(description="at each β that was trained separately, least first")]
+    places: Annotated[list[CurveAtPlace], Field(description="at each place that was trained separately, least first")]
     differences: Annotated[
         dict[str, OverSeeds],
-        Field(description="of each objective: the curve's value at the same β minus the network's, mean over the βs"),
+        Field(description="of each objective: the curve's value at the same place minus the network's, mean over them"),
     ]
     matched: Annotated[
         dict[str, OverSeeds],

@@ -305,9 +305,14 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [arm(weighting={**CONDITIONAL, "points": 4, "verify": 5})],
         {},
     ),
-    "verify of several tasks": (
-        [("arms[0].weighting.verify", ["problem bottleneck", "got problem 'multitask'"])],
-        [arm(TASKS, {**CONDITIONAL, "verify": 2})],
+    "verify of several tasks that no weighted sum trains": (
+        [("arms[0].weighting.verify", ["weighted sums", "got scalarization stch"])],
+        [arm(TASKS, {**CONDITIONAL, "verify": 2, "scalarization": "stch"})],
+        {"data": OVERLAID},
+    ),
+    "verify at more preferences than the curve has": (
+        [("arms[0].weighting.verify", ["preferences from the 6 of the curve", "got 7"])],
+        [arm({**TASKS, "auxiliaries": ["right", "random-labels"]}, {**CONDITIONAL, "points": 9, "verify": 7})],
         {"data": OVERLAID},
     ),
     "fvib of several tasks": (
@@ -554,6 +559,10 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "fvib with any encoder whose decoder is linear": (
         [arm(weighting=FVIB), arm(weighting={**FVIB, "verify": 3}, name="b", model={"widths": [8]})],
         {},
+    ),
+    "conditional of several tasks, verified at every preference of its curve": (
+        [arm(TASKS, {**CONDITIONAL, "points": 4, "verify": 4})],
+        {"data": OVERLAID, "limits": {"trials": 5}},
     ),
     "conditional verified at every β of its curve": (
         [arm(weighting={**CONDITIONAL, "points": 4, "verify": 4})],
