@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from frontends.cli import doctor
 from frontends.client import Client
 from tests.end_to_end.played_tune import trained_here
 from tests.postgres import Server
@@ -141,6 +142,7 @@ def test_a_backup_of_a_running_service_is_restored_and_moved_and_the_study_goes_
         goes_on(folder / "restored", study, trial, 3, url)
         trains_on(folder / "restored", paused, url)
         assert (folder / "restored" / "paretoscope.db.migrated").is_file()
+        assert doctor.server(url).words.startswith("studies: 4, "), "and doctor looks at the server"
         follow(BLOCKS[0], folder, PARETOSCOPE_HOME=str(folder / "restored"), PARETOSCOPE_DATABASE_URL=url)
         again = {"PARETOSCOPE_HOME": str(folder / "third")}
         follow("paretoscope restore studies.tar", folder, **again)
