@@ -119,7 +119,7 @@ def main() -> None:
         log_config=None,  # its lines go where ours go
         log_level="info",
         timeout_graceful_shutdown=5,
-        http=limited(settings.max_connections, settings.header_seconds),
+        http=limited(settings.max_connections, settings.header_seconds, settings.answer_seconds),
     )
     Server(config).run(None if settings.fd is None else [_opened(settings.fd)])
 

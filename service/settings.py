@@ -104,6 +104,9 @@ class Settings(BaseSettings):
     body_bytes_per_second: int = Field(
         10_000, ge=1, description="how slowly a body may arrive in all, after those seconds (408)"
     )
+    answer_seconds: float = Field(
+        120.0, gt=0, description="how long a client may take nothing of an answer before it is disconnected"
+    )
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
     max_code_bytes: int = Field(20_000_000, description="largest code of one's own, packed and unpacked")
     allow_code: bool = Field(

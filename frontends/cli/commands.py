@@ -320,6 +320,9 @@ def run(command: Callable[[], object]) -> int:
     except LocalError as error:
         complain(str(error))
         return 1
+    except OSError as error:  # a disk that is full, or a folder that can only be read
+        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return 1
     except Interrupted:  # before it was done; typer does the same for Ctrl-C
         return 1
     return 0

@@ -29,6 +29,7 @@ from service.contract.wording.numbers import number, plural
 PACKAGES = ("ray", "torch", "torchvision", "optuna")
 LITTLE_SPACE = 5_000_000_000
 DATABASE = "paretoscope.db"
+OF_A_SERVER = "PARETOSCOPE_DATABASE_URL"
 State = Literal["well", "mind", "wrong"]
 STYLES: dict[State, str] = {"well": "green", "mind": "yellow", "wrong": "bold red"}
 
@@ -107,6 +108,31 @@ def database(home: Path) -> Look:
     return Look("database", "well", f"studies: {studies}, {size(file.stat().st_size)}, undamaged")
 
 
+def server(url: str) -> Look:
+    """The PostgreSQL that has the studies in place of the home's file; what it says never has the password in it."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    name = f"the database of {OF_A_SERVER}"
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # its words have the address, and so the password
+        example = "postgresql://user:password@host/name"
+        return Look("database", "wrong", f"{OF_A_SERVER} is no address, as {example}", "correct it")
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            there = connection.execute("SELECT to_regclass('studies')").fetchone()
+            if there is None or there[0] is None:
+                return Look("database", "well", f"{name} has no study yet")
+            row = connection.execute("SELECT count(*), pg_database_size(current_database()) FROM studies").fetchone()
+    except psycopg.Error as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        advice = f"see whether the server runs, and whether {OF_A_SERVER} is its address"
+        return Look("database", "wrong", f"{name} does not answer: {said}", advice)
+    studies, taken = row or (0, 0)
+    return Look("database", "well", f"studies: {studies}, {size(taken)}, on a PostgreSQL")
+
+
 def data_sets() -> Look:
     entries = entries_in()
     ready = [entry.name for entry in entries if entry.present]
@@ -146,12 +172,13 @@ def service(url: str | None, token: str | None) -> Look:
 def doctor(home: Home = None, url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
     """Look at versions, processors, home, disk, database, data sets and service; exit code 1 if something is wrong."""
     place = (home or default_home()).expanduser().resolve()
+    url_of_server = os.environ.get(OF_A_SERVER)
     checks: list[Callable[[], Look]] = [
         versions,
         processors,
         lambda: folder(place),
         lambda: space(place),
-        lambda: database(place),
+        lambda: server(url_of_server) if url_of_server else database(place),
         data_sets,
         lambda: service(url, token),
     ]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 # C0 and C1 with tab and line ends, line and paragraph separators, marks of direction, the byte order mark.
 HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -39,6 +39,8 @@ def _plain_lines(text: str) -> str:
 
 
 PlainText = Annotated[str, AfterValidator(_plain)]
+LONGEST_WORD = 1000
+Word = Annotated[PlainText, Field(max_length=LONGEST_WORD)]  # a value that goes into a column of every table
 PlainLines = Annotated[str, AfterValidator(_plain_lines)]  # with tabs and line ends
 
 

@@ -1,12 +1,15 @@
 """Connections that cost a stranger nothing and us something: too many of them, and those that never finish a request.
 
-A header has to arrive within seconds, and so has what is left of a request that was answered already; and there is a
-limit of connections, so that half-sent requests cannot use up all that the process may have open.
+A header has to arrive within seconds, and so has what is left of a request that was answered already; who takes nothing
+of an answer is disconnected; and there is a limit of connections, so that half-sent requests and unread answers cannot
+use up all that the process may have open.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 import h11
@@ -34,12 +37,17 @@ BUSY = _refusal(
 NO_HTTP = _answer("400 Bad Request", ErrorBody(code="invalid_input", message="this is no HTTP request", details=[]))
 
 
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: on, and for no time
+
+
 class Connection(H11Protocol):
     """uvicorn's, with a limit of how many there are and of how long a request may take to be asked."""
 
     most = 1000
     header_seconds = 15.0
+    answer_seconds = 120.0
     _late: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -69,8 +77,17 @@ class Connection(H11Protocol):
         self.transport.write(NO_HTTP)
         self.transport.close()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._untaken = self.loop.call_later(self.answer_seconds, self._close_untaken)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._taken()
         super().connection_lost(exc)
 
     def _await_header(self) -> None:
@@ -94,11 +111,22 @@ class Connection(H11Protocol):
         if self._is_unread():
             self.transport.close()
 
+    def _taken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+
+    def _close_untaken(self) -> None:
+        """Reset, or the system would keep what is on its way for as long."""
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self.transport.abort()
+
     def _is_unread(self) -> bool:
         """Whether the answer is complete and the request is not."""
         return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
 
-def limited(most: int, header_seconds: float) -> type[Connection]:
+def limited(most: int, header_seconds: float, answer_seconds: float) -> type[Connection]:
     """The class that uvicorn makes a connection of, with these limits."""
-    return type("LimitedConnection", (Connection,), {"most": most, "header_seconds": header_seconds})
+    limits = {"most": most, "header_seconds": header_seconds, "answer_seconds": answer_seconds}
+    return type("LimitedConnection", (Connection,), limits)

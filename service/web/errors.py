@@ -64,7 +64,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def of_the_framework(request: Request, error: HTTPException) -> Response:
-        message = f"{request.method} {request.url.path}: {error.detail}"
+        message = one_line(f"{request.method} {request.url.path}: {error.detail}")
         body = ErrorBody(code=CODES.get(error.status_code, "invalid_input"), message=message, details=[])
         return error_answer(body, error.status_code, error.headers)
 

@@ -10,6 +10,8 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ROUTED = "paretoscope.routed"  # in a request's scope: where routes leave their address
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER = "other"  # a method that a client made up: one label for all of them, or each would be kept for ever
 WAITING_OR_RUNNING = "studies that wait in the queue, run or are paused"
 LAG = "seconds from a report to the log, in the last batch of the running study that was latest; 0 when none runs"
 SILENCE = "seconds since the last event of the running study that has been silent longest; 0 when none runs"
@@ -38,17 +40,18 @@ class Gauges:
         self._events.inc(events)
 
     def answered(self, method: str, route: str, status: int) -> None:
-        self._requests.labels(method, route, str(status)).inc()
+        self._requests.labels(method if method in METHODS else OTHER, route, str(status)).inc()
 
     def text(self, readings: Mapping[str, int], running: list[str], streams: int, store_bytes: int) -> bytes:
         """In Prometheus' format: `readings` are the studies in each state that has not ended."""
-        self._heard = {study: at for study, at in self._heard.items() if study in running}
-        self._lags = {study: lag for study, lag in self._lags.items() if study in running}
+        for kept in (self._heard, self._lags):
+            for study in kept.keys() - set(running):  # a copy: batches come in meanwhile
+                kept.pop(study, None)
         silences = [time.monotonic() - self._heard.get(study, self._begun) for study in running]
         now = [
             _by_state(readings),
             GaugeMetricFamily("paretoscope_silence_seconds", SILENCE, max(silences, default=0.0)),
-            GaugeMetricFamily("paretoscope_report_lag_seconds", LAG, max(self._lags.values(), default=0.0)),
+            GaugeMetricFamily("paretoscope_report_lag_seconds", LAG, max(list(self._lags.values()), default=0.0)),
             GaugeMetricFamily("paretoscope_event_streams", "open streams of events", streams),
             GaugeMetricFamily("paretoscope_store_bytes", "size of the database", store_bytes),
         ]

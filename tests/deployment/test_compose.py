@@ -173,6 +173,14 @@ def test_nothing_starts_without_its_tokens(secret: str) -> None:
         interpolate(load(), {key: value for key, value in VARIABLES.items() if key != secret})
 
 
+def test_the_readme_starts_it_with_all_that_it_asks_for() -> None:
+    blocks = re.findall(r"^```\w*\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    [block] = [block for block in blocks if "docker compose" in block]
+    assert block.startswith("cp .env.example .env ")
+    example = (ROOT / ".env.example").read_text()
+    assert interpolate(load(), dict.fromkeys(re.findall(r"^(\w+)=$", example, re.MULTILINE), "x"))
+
+
 def test_no_secret_is_written_down(services: dict[str, dict[str, Any]]) -> None:
     environment = [pair for service in services.values() for pair in service["environment"].items()]
     tokens = {key: value for key, value in environment if re.search("TOKEN|PASSWORD|SECRET|KEY", key)}

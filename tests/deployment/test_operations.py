@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from frontends.cli import doctor
 from frontends.client import Client
 from tests.end_to_end.played_tune import trained_here
 from tests.postgres import Server
@@ -29,14 +30,19 @@ PAGE = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_tex
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 
 
+def shell_of(folder: Path, **variables: str) -> dict[str, str]:
+    """The environment of somebody whose own folder this is."""
+    return environment(PATH=f"{BIN}:/usr/bin:/bin", HOME=str(folder), **variables)
+
+
 def follow(block: str, folder: Path, **variables: str) -> None:
-    """A block of the page as a shell has it; what would start Ray is done by the service alone, by the caller."""
+    """A block of the page as a shell has it, without `up`: here the service alone is started, by the caller, and with
+    Ray in end_to_end/test_orderly_end.py."""
     lines = [line for line in block.splitlines() if not line.startswith("paretoscope up")]
-    given = environment(PATH=f"{BIN}:/usr/bin:/bin", HOME=str(folder), **variables)
     done = subprocess.run(
         ["sh", "-euc", "\n".join(lines)],
         cwd=folder,
-        env=given,
+        env=shell_of(folder, **variables),
         capture_output=True,
         text=True,
         timeout=120,
@@ -125,18 +131,18 @@ def test_a_backup_of_a_running_service_is_restored_and_moved_and_the_study_goes_
         home.mkdir()
         with service_alone(home, PARETOSCOPE_ALLOW_CODE="true") as service:
             study, trial = begun(service)
-            first, second = (paused_of_own_code(service, folder) for _ in range(2))
+            paused = paused_of_own_code(service, folder)
             follow(BLOCKS[0], folder)
             late = {"uid": "late", "kind": "trial_failed", "trial": trial, "reason": "after the backup"}
             told(service, study, late)
         follow(BLOCKS[1], folder)
         goes_on(folder / "restored", study, trial, 2)
-        trains_on(folder / "restored", first)
         written = re.sub(r"(?<=DATABASE_URL=)\S+", f"'{url}'", BLOCKS[2])
         follow(written, folder, PARETOSCOPE_HOME=str(folder / "restored"))
         goes_on(folder / "restored", study, trial, 3, url)
-        trains_on(folder / "restored", second, url)
+        trains_on(folder / "restored", paused, url)
         assert (folder / "restored" / "paretoscope.db.migrated").is_file()
+        assert doctor.server(url).words.startswith("studies: 4, "), "and doctor looks at the server"
         follow(BLOCKS[0], folder, PARETOSCOPE_HOME=str(folder / "restored"), PARETOSCOPE_DATABASE_URL=url)
         again = {"PARETOSCOPE_HOME": str(folder / "third")}
         follow("paretoscope restore studies.tar", folder, **again)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -65,9 +65,9 @@ def ended_as_if_nothing_had_happened(study: Study, undisturbed: dict[str, dict[s
         assert told["artifacts"]["checkpoint"] > 0
 
 
-def goes_on_after(study: Study) -> list[int]:
+def goes_on_after(events: Iterable[dict[str, Any]]) -> list[int]:
     """The epochs after which trials were started again."""
-    return [event["epoch"] for event in study.events() if event["kind"] == "trial_started" and "epoch" in event]
+    return [event["epoch"] for event in events if event["kind"] == "trial_started" and "epoch" in event]
 
 
 def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
@@ -85,7 +85,7 @@ def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
     until(lambda: "pausing" not in study.read(), "the study is at rest", 60)
     study.resume()
     ended_as_if_nothing_had_happened(study, undisturbed)
-    assert goes_on_after(study) == [epoch] * 4
+    assert goes_on_after(study.events()) == [epoch] * 4
     assert saved_after(client, study) == 0, "nobody is left to go on"
     assert len(list((cluster.home / "states" / study.id).glob("*"))) == 1, "the end of the training, for more epochs"
 
@@ -107,7 +107,7 @@ def test_a_study_whose_process_is_killed_in_the_middle_goes_on_to_the_same_metri
     for pid in victims:
         os.kill(pid, signal.SIGKILL)
     ended_as_if_nothing_had_happened(study, undisturbed)
-    again = goes_on_after(study)
+    again = goes_on_after(study.events())
     assert len(again) == 4 and len(set(again)) == 1 and again[0] >= epoch, "from the last save, not from the beginning"
     if victim == "driver":
         [_, started] = [event for event in study.events() if event["kind"] == "study_started"]

@@ -1,17 +1,25 @@
-"""`up` that is asked to end in the middle of a training: nothing of it is lost, and nothing is left behind."""
+"""`up` that is asked to end in the middle of a training: nothing of it is lost, and nothing is left behind; what is
+kept of it as docs/operations.md says trains on in another home, from its saved states."""
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from frontends.cli.local_ray import processes_of
 from frontends.client import Client
-from tests.end_to_end.test_going_on import SPEC, saved_after
+from tests.deployment.test_operations import BLOCKS, follow, shell_of
+from tests.end_to_end.test_going_on import SPEC, goes_on_after, saved_after
 from tests.end_to_end.test_studies import processes_below
-from tests.processes import service_alone, short_home, until, up
+from tests.processes import short_home, until, up
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -19,9 +27,29 @@ EPOCHS = 10_000  # the most that a study may have; small batches make it last
 LONG: dict[str, Any] = {**SPEC, "training": {**SPEC["training"], "epochs": EPOCHS, "batch_size": 16}}
 
 
+@contextmanager
+def as_written(block: str, folder: Path, home: Path) -> Iterator[Client]:
+    """A block of the page that ends with `up`, all of it, until somebody ends that as Ctrl-C would."""
+    with (folder / "said").open("wb") as said:
+        process = subprocess.Popen(
+            ["sh", "-euc", block], cwd=folder, env=shell_of(folder), stdout=said, stderr=said, start_new_session=True
+        )
+    try:
+        note = home / "service.json"
+        until(lambda: process.poll() is not None or b"/?token=" in (folder / "said").read_bytes(), "up is ready", 200)
+        assert process.poll() is None, (folder / "said").read_text()
+        with Client(json.loads(note.read_text())["url"], (home / "token").read_text()) as client:
+            yield client
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=90)
+
+
 def test_states_and_last_reports_are_kept_and_every_process_has_gone() -> None:
     """By default a state is saved after two minutes, so what is there was saved because of the end."""
-    with short_home() as home:
+    with short_home() as folder:
+        home = folder / ".paretoscope"
         with up(home, PARETOSCOPE_LEAVE_SECONDS="60") as running, Client(running.url, running.token) as client:
             study = client.submit(LONG)
             until(lambda: study.read()["counts"]["running"] == 4 and study.read()["progress"] > 0, "reports", 200)
@@ -31,12 +59,23 @@ def test_states_and_last_reports_are_kept_and_every_process_has_gone() -> None:
             running.process.send_signal(signal.SIGTERM)
             assert running.process.wait(timeout=150) == 0
         assert len(started) > 5 and not {process.pid for process in processes_of(home / "ray")} & started
-        with (
-            service_alone(home, PARETOSCOPE_TOKEN=running.token or "") as service,
-            Client(service.url, running.token) as client,
-        ):
+        follow(BLOCKS[0], folder)
+        with as_written(BLOCKS[1], folder, folder / "restored") as client:
             study = client.study(study.id)
-            epoch, read = saved_after(client, study), study.read()
-            assert read["state"] == "running" and read["last_seq"] > seen, "the next `up` goes on with it"
-            assert {trial["metrics"]["epoch"] for trial in study.trials()} == {epoch}, "saved after the last report"
-            assert 0 < epoch < EPOCHS
+            kept = study.trials()[0]["metrics"]["epoch"]
+            until(lambda: all(trial["metrics"]["epoch"] > kept for trial in study.trials()), "it trains on", 200)
+            study.cancel()
+            events = list(study.events())
+    [saved, *others] = goes_on_after(events)
+    assert 0 < saved < EPOCHS and others == [saved] * 3
+    again = next(i for i, event in enumerate(events) if event["kind"] == "study_started" and event["attempt"] == 2)
+    assert again > seen, "the last reports were sent"
+    assert set(epochs(events[:again]).values()) == {tuple(range(1, saved + 1))}, "saved after the last report"
+    for told in epochs(events).values():
+        assert told == tuple(range(1, len(told) + 1)), "each epoch once, none left out"
+
+
+def epochs(events: list[dict[str, Any]]) -> dict[str, tuple[int, ...]]:
+    """Those that each trial reported."""
+    reports = [(event["trial"], event["metrics"]["epoch"]) for event in events if event["kind"] == "report"]
+    return {trial: tuple(epoch for own, epoch in reports if own == trial) for trial, _ in reports}

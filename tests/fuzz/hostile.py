@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from service.contract.plain_text import IN_LINES
+
 KEPT = Path(__file__).parents[1] / "service" / "routes" / "hostile.json"
 CASES: list[dict[str, Any]] = json.loads(KEPT.read_text())
 
@@ -32,6 +34,11 @@ def send(ask: Callable[..., httpx.Response], case: dict[str, Any], victim: Victi
     return ask(case["method"], victim.named_in(case["path"]), headers=headers, content=content)
 
 
+def texts(error: dict[str, Any]) -> list[str]:
+    """All words of an error."""
+    return [error["message"], *(text for detail in error["details"] for text in (detail["path"], detail["message"]))]
+
+
 def fault_of(answer: httpx.Response, case: dict[str, Any]) -> str | None:
     """Why the answer is none that such an input may get."""
     if not 400 <= answer.status_code < 500 or answer.status_code != case.get("status", answer.status_code):
@@ -39,6 +46,6 @@ def fault_of(answer: httpx.Response, case: dict[str, Any]) -> str | None:
     error = answer.json().get("error", {})
     if set(error) != {"code", "message", "details"} or len(answer.content) >= 100_000:
         return f"not in the shape of an error: {answer.text[:200]}"
-    if any(ord(character) < 32 and character != "\n" for character in error["message"]):
-        return f"with control characters: {error['message'][:200]!r}"
+    if hidden := next((said for said in texts(error) if IN_LINES.search(said)), None):
+        return f"with control characters: {hidden[:200]!r}"
     return None

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from paretoscope.own import Problem, Trainable, parameters_of
 from service.contract.methods.own_description import Parameter
+from service.contract.plain_text import LONGEST_WORD, hidden_in
 from service.contract.wording.numbers import setting
 from workers.own_code.errors import at, explained
 
@@ -47,6 +48,9 @@ def _parameter(name: str, field: FieldInfo, own: type[Problem] | Trainable, fold
     if kind not in KINDS or any(type(choice) is not kind for choice in choices or ()):
         said = "bool, int, float, str, a Literal of one of them, or one of these or None"
         raise at(own, folder, f"{whose} must be {said}, got {_said(field.annotation)}")
+    for choice in choices or ():
+        if rule := _unshown(choice):
+            raise at(own, folder, f"{whose}: its choice {choice!r} {rule}")
     required = field.is_required()
     default = None if required else field.get_default(call_default_factory=True, validated_data={})
     known = Parameter(
@@ -85,6 +89,8 @@ def _wrong(default: Any, known: Parameter) -> str | None:
     """Which rule of its own a default breaks."""
     if default is None:
         return None if known.optional else f"needs a type that allows it: {known.kind} | None"
+    if rule := _unshown(default):
+        return rule
     if known.choices is not None:
         return None if default in known.choices else f"is none of {known.choices}"
     types = (int, float) if known.kind == "float" else next(kind for kind, name in KINDS.items() if name == known.kind)
@@ -100,6 +106,13 @@ def _wrong(default: Any, known: Parameter) -> str | None:
         if limit is not None and not holds(default, limit):
             return f"must be {words} {setting(limit)}"
     return None
+
+
+def _unshown(value: Any) -> str | None:
+    """Why a text can be no setting of a trial, which tables and terminals show; none for all that may."""
+    if not isinstance(value, str) or (len(value) <= LONGEST_WORD and not hidden_in(value)):
+        return None
+    return hidden_in(value) or f"has {len(value):,} characters, at most {LONGEST_WORD:,} are allowed"
 
 
 def _said(annotation: Any) -> str:

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from service.contract.metrics.metric import METRIC_NAME, NAME, Goal
-from service.contract.plain_text import PlainText, printable
+from service.contract.plain_text import PlainText, Word, printable
 from service.contract.requirements import MOST_REQUIREMENTS
 from service.contract.study.strict import Strict
 
-Scalar = bool | int | float | str
+Scalar = bool | int | float | Word
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 OwnName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]
 Doc = Annotated[str, Field(max_length=4000), AfterValidator(printable)]
@@ -70,7 +70,9 @@ class Described(Strict):
     parameters: list[Parameter] = Field([], max_length=MOST_PARAMETERS, description="what a study may set")
     hooks: list[Hook] = Field([], description="which of the optional methods it has")
     stacks: bool | None = Field(None, description="whether its members train together; none: not tried")
-    stacking: Annotated[str, Field(max_length=1000)] = Field("", description="why they do not, or how much it pays")
+    stacking: Annotated[str, Field(max_length=1000), AfterValidator(printable)] = Field(
+        "", description="why they do not, or how much it pays"
+    )
 
     @property
     def has_code(self) -> bool:

@@ -26,13 +26,14 @@ from service.contract.metrics import (
     Metric,
     Named,
 )
+from service.contract.plain_text import Word
 from service.contract.study.axes import MayVary
 from service.contract.study.strict import Strict
 from service.contract.study.with_axes import with_axes, without_axes
 
 CODED = (I_XZ, ERROR.of(I_XZ), KL_PRIOR, ERROR.of(KL_PRIOR), TEST_EXAMPLES)  # of a code that the problem gives
 READ = (I_ZY, ERROR.of(I_ZY), ACCURACY, TRAIN_ACCURACY, GAP)  # where it says how classes are read off it
-TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "str": Word}
 
 
 class OwnProblem(Strict):

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict  # pydantic refuses that of typing befor
 
 from service.contract.methods.weightings import MOST_POINTS
 from service.contract.metrics import EPOCH, metric
-from service.contract.plain_text import PlainLines, PlainText, hidden_in, printable
+from service.contract.plain_text import LONGEST_WORD, PlainLines, PlainText, hidden_in, printable
 from service.contract.wire.answers.answer import Answer
 
 STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
@@ -59,6 +59,16 @@ def named_plainly(named: Named) -> Named:
     return named
 
 
+def fit_for_tables(config: dict[str, Setting]) -> dict[str, Setting]:
+    """Values that a search suggested: each is a cell of a table, and a number that JSON can say."""
+    for name, value in config.items():
+        if isinstance(value, str) and len(value) > LONGEST_WORD:
+            raise ValueError(f"{name} has {len(value):,} characters, at most {LONGEST_WORD:,} are allowed")
+        if isinstance(value, float) and not isfinite(value):
+            raise ValueError(f"{name} must be a finite number, got {value}")
+    return config
+
+
 RESERVED = "service:"  # uids of events that the service makes itself
 Uid = Annotated[
     PlainText,
@@ -87,7 +97,7 @@ Reported = Annotated[
     AfterValidator(cleaned),
 ]
 Where = Annotated[
-    dict[Annotated[str, Field(max_length=100)], float],
+    dict[Annotated[str, Field(max_length=100)], Annotated[float, Field(allow_inf_nan=False)]],
     Field(min_length=1, max_length=64, description="place on the curve, as {beta: 0.01} or a preference per term"),
     AfterValidator(named_plainly),
 ]
@@ -113,6 +123,7 @@ Suggested = Annotated[
     dict[Annotated[str, Field(max_length=100)], Setting],
     Field(max_length=100, description="what a search suggested for this trial, as weighting.beta"),
     AfterValidator(named_plainly),
+    AfterValidator(fit_for_tables),
 ]
 
 

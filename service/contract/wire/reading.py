@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from service.contract.methods.own_description import Described
+from service.contract.plain_text import one_line
 from service.contract.wire.events import Reason
 
 
@@ -15,8 +16,10 @@ class CodeRefusal(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     message: Reason = Field(description="what is wrong with it, in words for people")
-    file: Annotated[str, Field(max_length=1000)] | None = Field(None, description="of the code")
-    line: Annotated[int, Field(ge=1)] | None = Field(None, description="of that file")
+    file: Annotated[str, Field(max_length=1000), AfterValidator(one_line)] | None = Field(
+        None, description="of the code"
+    )
+    line: Annotated[int, Field(ge=1, lt=2**31)] | None = Field(None, description="of that file")
 
 
 class CodeReading(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import subprocess
@@ -187,6 +188,21 @@ def test_the_exit_code_says_whose_fault_it_was(
 
     assert commands.run(command) == code
     assert capsys.readouterr().err == (f"error: {error}\n" if str(error) else "")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.EROFS, "Read-only file system", "x.py"), "x.py: Read-only file system"),
+        (OSError(errno.ENOSPC, "No space left on device"), "[Errno 28] No space left on device"),
+    ],
+)
+def test_what_cannot_be_written_is_a_sentence(error: OSError, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> None:
+        raise error
+
+    assert commands.run(command) == 1
+    assert capsys.readouterr().err == f"error: {words}\n"
 
 
 def test_input_that_is_none_is_bad_input(service: Running, tmp_path: Path) -> None:

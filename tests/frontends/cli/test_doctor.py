@@ -15,7 +15,7 @@ from frontends.cli import doctor
 from frontends.client import Client
 from paretoscope import __version__
 from tests.frontends.cli.command_line import NOWHERE, run
-from tests.processes import Running
+from tests.processes import Running, free_port
 
 
 @pytest.fixture
@@ -63,6 +63,17 @@ def test_a_damaged_database_is_seen(home: Path) -> None:
     file.write_bytes(pages)
     look = doctor.database(home)
     assert look.state == "wrong" and look.advice == "restore a backup of it"
+
+
+def test_a_server_that_does_not_answer_is_told_without_its_password() -> None:
+    away = f"postgresql://me:my-secret@127.0.0.1:{free_port()}/x"
+    for url, words in (
+        (away, "does not answer"),
+        ("postgresql://me:my-secret@[", "no address"),
+        ("my-secret", "no ad"),
+    ):
+        look = doctor.server(url)
+        assert look.state == "wrong" and words in look.words and "my-secret" not in str(look), url
 
 
 def test_looking_changes_nothing(home: Path) -> None:

@@ -214,6 +214,33 @@ def test_documentation_over_several_lines_is_no_hidden_character(bench: Bench) -
     assert doc.startswith("Class and price.\n\n\tIn two") and "\x1b" not in doc
 
 
+HIDDEN = "=1\x1b[2J\u202e"
+
+
+HIDES = [{"default": HIDDEN}, {"default": "a", "choices": ["a", HIDDEN]}, {"default": "a" * 1001}]
+
+
+@pytest.mark.parametrize("hides", HIDES, ids=["default", "choice", "long"])
+def test_values_of_parameters_that_would_hide_something_are_no_description(bench: Bench, hides: dict[str, Any]) -> None:
+    """They are settings of trials: columns of a terminal, of CSV and of the page."""
+    code = str(sent(bench).json()["hash"])
+    said = {**SCRIPT, "parameters": [{"name": "how", "kind": "str", **hides}]}
+    answer = bench.ask("POST", f"/api/code/{code}/description", json={"problems": [said]})
+    assert answer.status_code == 422 and "problems[0].parameters[0]" in answer.json()["error"]["details"][0]["path"]
+
+
+def test_words_about_code_are_cleaned(bench: Bench) -> None:
+    code = str(sent(bench).json()["hash"])
+    said = {"problems": [{**SCRIPT, "stacking": "no\x1b[2J"}]}
+    assert bench.ask("POST", f"/api/code/{code}/description", json=said).status_code == 204
+    assert bench.get(f"/api/code/{code}")["problems"][0]["stacking"] == "no"
+    code = str(sent(bench, b"# another\n").json()["hash"])
+    for line, status in ((10**30, 422), (3, 204)):
+        refused = {"refusal": {"message": "no", "file": "a\x1b.py", "line": line}}
+        assert bench.ask("POST", f"/api/code/{code}/description", json=refused).status_code == status
+    assert bench.get(f"/api/code/{code}")["file"] == "a\ufffd.py"
+
+
 def test_what_lets_code_go_on_needs_the_scope_for_it(bench: Bench) -> None:
     study = submitted(bench, described(bench)).json()["id"]
     assert bench.ask("POST", f"/api/studies/{study}/pause").status_code == 200

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.web.gauges import Gauges
 from tests.service.bench import Bench
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
@@ -41,6 +43,33 @@ def test_answers_are_counted_by_address_not_by_what_was_asked(tmp_path: Path) ->
     assert counted["paretoscope_http_requests_total", "GET", "/studies/{study_id}", "404"] == 3
     assert counted["paretoscope_http_requests_total", "GET", "none", "404"] == 3
     assert not any("/nothing/a" in key for key in counted)
+
+
+def test_methods_that_clients_make_up_are_counted_as_one(tmp_path: Path) -> None:
+    """Each label is kept as long as the service runs, and nobody needs a token for this."""
+    bench = Bench(tmp_path, token="secret")
+    for method in ("BREW", "PRI", "A" * 1000):
+        assert bench.ask(method, "/api/studies", headers={}).status_code in (401, 405)
+    counted = {key[1:]: count for key, count in read(bench).items() if key[0] == "paretoscope_http_requests_total"}
+    assert counted == {("other", "/studies", "405"): 3}
+
+
+def test_batches_that_come_in_while_metrics_are_read_harm_nobody(tmp_path: Path) -> None:
+    """Readings are taken in a thread of their own; what was heard meanwhile is told the next time."""
+    gauges = Gauges()
+
+    class Busy(list[str]):
+        def __contains__(self, study: object) -> bool:
+            gauges.heard(f"s{len(gauges._heard)}", 1, 0.0)
+            return False
+
+        def __iter__(self) -> Iterator[str]:
+            gauges.heard(f"s{len(gauges._heard)}", 1, 0.0)
+            return super().__iter__()
+
+    for study in ("a", "b", "c"):
+        gauges.heard(study, 1, 0.0)
+    assert b"paretoscope_silence_seconds 0.0" in gauges.text({}, Busy(), 0, 0)
 
 
 def test_errors_of_the_service_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,6 +214,30 @@ def test_what_cannot_be_shown_is_refused_with_its_place(
     assert "\x1b" not in detail["message"]
 
 
+@pytest.mark.parametrize(
+    ("told", "place", "rule"),
+    [
+        ('"kind": "trial_started", "config": {"weighting.beta": 1e999}', "config", "must be a finite number, got inf"),
+        ('"kind": "trial_suggested", "config": {"weighting.beta": NaN}', "config", "must be a finite number, got nan"),
+        (f'"kind": "trial_started", "config": {{"x": "{"a" * 1001}"}}', "config", "1,001 characters, at most 1,000"),
+        (
+            '"kind": "report", "metrics": {}, "points": [{"where": {"beta": 1e999}, "metrics": {}}]',
+            "points[0].where.beta",
+            "should be a finite number",
+        ),
+    ],
+    ids=["infinite", "no number", "long", "place"],
+)
+def test_settings_and_places_are_numbers_that_json_can_say(
+    bench: Bench, study: str, told: str, place: str, rule: str
+) -> None:
+    body = f'{{"events": [{{"uid": "u", "trial": "{bench.trials(study)[0]}", {told}}}]}}'
+    headers = {"Content-Type": "application/json"}
+    answer = bench.ask("POST", f"/api/studies/{study}/reports", content=body, headers=headers)
+    (detail,) = answer.json()["error"]["details"]
+    assert answer.status_code == 422 and detail["path"].endswith(place) and rule in detail["message"]
+
+
 def test_a_job_whose_name_cannot_be_shown_is_refused(bench: Bench, study: str) -> None:
     answer = send(bench, study, report(bench.trials(study)[0], 1), job=HIDDEN)
     assert answer.status_code == 422 and answer.json()["error"]["details"][0]["path"] == "job"

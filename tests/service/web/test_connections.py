@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Iterator
 
@@ -14,7 +15,7 @@ from tests.processes import Running, service_alone, short_home, until
 @pytest.fixture(scope="module")
 def small() -> Iterator[Running]:
     limits = {"MAX_CONNECTIONS": "20", "HEADER_SECONDS": "2", "BODY_SECONDS": "0.5", "MAX_STUDY_BYTES": "1000"}
-    limits |= {"BODY_BYTES_PER_SECOND": "1000", "TOKEN": "secret"}
+    limits |= {"BODY_BYTES_PER_SECOND": "1000", "ANSWER_SECONDS": "0.5", "TOKEN": "secret"}
     settings = {f"PARETOSCOPE_{name}": value for name, value in limits.items()}
     with short_home() as home, service_alone(home, None, **settings) as running:
         yield running
@@ -116,6 +117,25 @@ def test_half_a_header_after_such_a_body_is_not_waited_for(small: Running) -> No
         link.sendall(b"bc" + b"GET /healthz HTTP/1.1\r\nX: ")
         code, error = answer_of(link)
     assert said.startswith(b"HTTP/1.1 200") and code == 408 and "error" in error
+
+
+def test_who_takes_nothing_of_an_answer_is_disconnected(small: Running) -> None:
+    """Nobody needs a token for the page's scripts: unread, each would hold a connection for ever."""
+    with connect(small) as link:
+        link.sendall(b"GET /assets/plotly.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        ended = select.poll()
+        ended.register(link, select.POLLHUP | select.POLLERR)
+        until(lambda: ended.poll(0), "the connection is reset")
+
+
+def test_a_large_answer_that_is_taken_arrives_whole(small: Running) -> None:
+    with connect(small) as link:
+        link.sendall(b"GET /assets/plotly.min.js HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        received = b""
+        while piece := link.recv(65536):
+            received += piece
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head.lower() and len(body) > 1_000_000
 
 
 def test_a_header_that_trickles_is_told_that_it_is_late(small: Running) -> None:

@@ -31,7 +31,7 @@ def test_a_header_has_its_time_and_an_answer_has_any() -> None:
     whole = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
     async def play() -> list[bytes]:
-        config = uvicorn.Config(slow, port=0, lifespan="off", log_level="error", http=limited(100, 0.2))
+        config = uvicorn.Config(slow, port=0, lifespan="off", log_level="error", http=limited(100, 0.2, 5.0))
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve())
         while not server.started:
