@@ -352,7 +352,7 @@ KEEPING_METRICS = _rows(
         None,
         "the epoch whose weights the last report was measured with: the best by validation; 0: no epoch had a number, "
         "and the last weights were kept",
-        Kind.COUNT,
+        Kind.EPOCH,
         low=0.0,
         integer=True,
     ),

@@ -81,6 +81,9 @@ def _of_arm(study: Study, i: int, arm: Arm, training: Training) -> Iterator[Deta
         rule = "the best epoch is chosen on the validation split, on which"
         known = f"arm {arm.name!r} measures {', '.join(held) or 'nothing'}"
         yield Detail(path=path("best"), message=f"{rule} {known}, got {training.best!r}")
+    if training.best is not None and study.limits.training_seconds is not None:
+        rule = "the best epoch is kept at the end of a training, which limits.training_seconds may cut"
+        yield Detail(path=path("best"), message=f"{rule}: leave one out, got {training.best!r}")
     if _above_zero(training.average) and training.balance and training.balance.mode != "none":
         rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
         yield Detail(path=path("average"), message=f"{rule}; leave one out, got {_words(training.average)}")

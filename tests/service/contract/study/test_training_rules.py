@@ -119,3 +119,10 @@ def test_the_best_epoch_needs_a_metric_of_the_validation_split(best: str, data: 
     (detail,) = error.value.details
     assert detail.path == "training.best" and message in detail.message
     check_study({**study, "training": {"best": "accuracy"}, "data": {"name": "digits"}})
+
+
+def test_a_clock_and_a_best_epoch_do_not_go_together() -> None:
+    study = {"name": "s", "training": {"best": "accuracy"}, "arms": [ARM], "limits": {"training_seconds": 5}}
+    with pytest.raises(InvalidInput) as error:
+        check_study(study)
+    assert [detail.path for detail in error.value.details] == ["training.best"]
