@@ -84,7 +84,8 @@ postgresql:
 # Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of the tree,
 # where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
 test: install browser datasets postgresql style
-	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS); $(AFTER)
+	@rm -f .pytest_cache/v/cache/lastfailed
+	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || $(BIN)/python -m tests.again; $(AFTER)
 
 # The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
 ROOMS := analysis answers contract exports figures launching views

@@ -1,0 +1,30 @@
+"""After the whole run: the few tests that failed beside others are tried once more, alone and one after the other.
+
+Two processors carry two tests at a time, each with a Ray or a browser, and some wait too long for one. What fails
+alone too has failed, more than a few have failed without another try, and what only passed alone is named at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+MOST = 4
+FAILED = Path(".pytest_cache/v/cache/lastfailed")
+
+
+def main() -> int:
+    failed = list(json.loads(FAILED.read_text())) if FAILED.is_file() else []
+    if not 0 < len(failed) <= MOST:
+        return 1
+    print(f"\nOnce more, alone: {', '.join(failed)}\n", flush=True)
+    code = int(pytest.main(["--last-failed", "--last-failed-no-failures=none", "-q"]))
+    print(f"\nFailed beside others, {'and alone' if code else 'and passed alone'}: {', '.join(failed)}", flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
