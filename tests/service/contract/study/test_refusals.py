@@ -134,6 +134,19 @@ def test_a_mistake_is_told_with_path_rule_and_value(body: Any, path: str, messag
     assert message in found[0]
 
 
+@pytest.mark.parametrize(
+    ("problem", "path"),
+    [
+        ({"name": "bottle"}, "problem.name"),
+        ({"name": "bottleneck", "rate": "vibb"}, "problem.rate"),
+        ({"name": "bottleneck", "etaa": 3}, "problem.etaa"),
+    ],
+)
+def test_a_mistake_in_the_problem_of_all_arms_is_told_once_where_it_stands(problem: dict[str, Any], path: str) -> None:
+    arms = [{"name": name, "weighting": {"name": "uniform"}} for name in "ab"]
+    assert [detail.path for detail in refused(study(problem=problem, arms=arms)).details] == [path]
+
+
 def test_a_message_names_the_first_path_and_how_many_more() -> None:
     error = refused(study(name=3, seeds=[]))
     assert len(error.details) == 2
