@@ -22,6 +22,7 @@ from service.contract.wire.errors import Detail, InvalidInput
 
 Loc = tuple[str | int, ...]
 MOST_TOLD = 20
+NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # of pydantic, whose words are of classes
 LONGEST = 300  # of what a parser says, which may quote a whole line
 
 
@@ -88,6 +89,8 @@ def _details(error: ValidationError, body: Any) -> list[Detail]:
         elif e["type"] == "missing":
             loc = (*loc, e["loc"][-1])
             message = "required, but missing"
+        elif e["type"] in NO_MAPPING:
+            message = f"must be a mapping of keys to values, got {_shown(e['input'])}"
         elif e["type"] != "value_error":
             message = f"{message}, got {_shown(e['input'])}"
         path = path_of(loc)

@@ -77,6 +77,8 @@ def arm(**change: Any) -> dict[str, Any]:
         (study(seeds=[3, 4, 3]), "seeds", "seeds must differ, 3 appears twice"),
         (arm(name="a"), "arms", "arm names must differ, 'a' appears twice"),
         (arm(weighting={}), "arms[1].weighting", "give a name; got {}"),
+        (arm(weighting="mib"), "arms[1].weighting", "must be a mapping of keys to values, got 'mib'"),
+        (study(objectives=["accuracy", "i_zy_bits"]), "objectives[0]", "must be a mapping of keys to values, got 'acc"),
         (arm(weighting={"name": "mgdb"}), "arms[1].weighting.name", "'mgdb' is not known; known: fixed, uniform, "),
         (arm(problem={"name": "toy", "front": "flat"}), "arms[1].problem.front", "'convex' or 'concave', got 'flat'"),
         (arm(model={"latent": 0}), "arms[1].model.latent", "greater than or equal to 1, got 0"),
