@@ -32,6 +32,7 @@ from frontends.cli.terminal import (
 )
 from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
+from paretoscope import __version__
 from service.contract.addresses import is_loopback
 from service.contract.wording.demo_preset import DEMO_PRESET
 
@@ -41,24 +42,21 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(data.app, name="data")
-app.add_typer(tokens.app, name="token")
-app.add_typer(kept_code.app, name="code")
-for command in (
-    exports.export,
-    exports.report,
-    exports.methods,
-    picking.pick,
-    doctor.doctor,
-    keeping.backup,
-    keeping.restore,
-    keeping.migrate,
-    own_code.new,
-    own_code.check,
-    own_code.run,
-    notes.note,
-):
-    app.command()(command)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        say(f"paretoscope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="which version this is")
+    ] = False,
+) -> None:
+    """Only this is asked of no command."""
 
 
 @app.command()
@@ -308,6 +306,27 @@ def presets(url: Url = None, token: Token = None, as_json: AsJson = False) -> No
         return
     for preset in known:
         say(Text.assemble((preset["name"], "bold"), f"\n  {preset['doc']}"))
+
+
+# Below those above in the help: nobody's first command is one of them.
+app.add_typer(data.app, name="data")
+app.add_typer(tokens.app, name="token")
+app.add_typer(kept_code.app, name="code")
+for command in (
+    exports.export,
+    exports.report,
+    exports.methods,
+    picking.pick,
+    doctor.doctor,
+    keeping.backup,
+    keeping.restore,
+    keeping.migrate,
+    own_code.new,
+    own_code.check,
+    own_code.run,
+    notes.note,
+):
+    app.command()(command)
 
 
 def run(command: Callable[[], object]) -> int:

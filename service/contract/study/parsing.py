@@ -22,6 +22,7 @@ from service.contract.wire.errors import Detail, InvalidInput
 
 Loc = tuple[str | int, ...]
 MOST_TOLD = 20
+NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # of pydantic, whose words are of classes
 LONGEST = 300  # of what a parser says, which may quote a whole line
 
 
@@ -52,6 +53,18 @@ def _own_loc(loc: Loc, body: Any) -> Loc:
     return tuple(kept)
 
 
+def _as_written(loc: Loc, body: Any) -> Loc:
+    """Where the problem of an arm that names none stands: at the top."""
+    if (
+        loc[:1] == ("arms",)
+        and loc[2:3] == ("problem",)
+        and "problem" in body
+        and "problem" not in body["arms"][loc[1]]
+    ):
+        return loc[2:]
+    return loc
+
+
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "…"
@@ -62,7 +75,7 @@ def _details(error: ValidationError, body: Any) -> list[Detail]:
     for e in error.errors():
         if e["type"] == "default_factory_not_called":  # a consequence of an error that is listed by itself
             continue
-        loc = _own_loc(e["loc"], body)
+        loc = _own_loc(_as_written(e["loc"], body), body)
         message, ctx = e["msg"].removeprefix("Value error, "), e.get("ctx") or {}
         if e["type"] == "unknown_key":
             loc = (*loc, ctx["key"])
@@ -76,11 +89,14 @@ def _details(error: ValidationError, body: Any) -> list[Detail]:
         elif e["type"] == "missing":
             loc = (*loc, e["loc"][-1])
             message = "required, but missing"
+        elif e["type"] in NO_MAPPING:
+            message = f"must be a mapping of keys to values, got {_shown(e['input'])}"
         elif e["type"] != "value_error":
             message = f"{message}, got {_shown(e['input'])}"
         path = path_of(loc)
         if path in details:
-            message = f"{details[path].message}; or: {message}"
+            told = details[path].message
+            message = told if message in told else f"{told}; or: {message}"
         details[path] = Detail(path=path, message=message)
     return list(details.values())
 

@@ -94,9 +94,13 @@ class _Composer:
         return nodes
 
     def _pairs(self, depth: int) -> list[tuple[yaml.Node, yaml.Node]]:
-        pairs = []
+        pairs, seen = list[tuple[yaml.Node, yaml.Node]](), set[tuple[str, str]]()
         while not isinstance(event := self._parser.get_event(), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:  # the second would silently take the place of the first
+                    raise _refused(f"{key.value!r} is given twice", event)
+                seen.add((key.tag, key.value))
             pairs.append((key, self._node(self._parser.get_event(), depth + 1)))
         return pairs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import paretoscope
 from frontends.cli import commands
 from frontends.cli.commands import in_words
 from frontends.cli.local import Interrupted, LocalError
@@ -60,6 +62,12 @@ def test_every_command_is_looked_at_here() -> None:
     }
     groups = {str(group.name) for group in commands.app.registered_groups}
     assert own | groups == set(ARGUMENTS) | LOCAL
+
+
+def test_it_says_its_version_and_first_what_comes_first() -> None:
+    assert run("--version").stdout == f"paretoscope {paretoscope.__version__}\n"
+    names = re.findall(r"^│ (\w+)  ", run("--help").stdout, re.MULTILINE)
+    assert names[:3] == ["up", "demo", "submit"]
 
 
 def test_the_command_that_is_installed_is_this_one() -> None:

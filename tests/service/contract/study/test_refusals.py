@@ -77,6 +77,8 @@ def arm(**change: Any) -> dict[str, Any]:
         (study(seeds=[3, 4, 3]), "seeds", "seeds must differ, 3 appears twice"),
         (arm(name="a"), "arms", "arm names must differ, 'a' appears twice"),
         (arm(weighting={}), "arms[1].weighting", "give a name; got {}"),
+        (arm(weighting="mib"), "arms[1].weighting", "must be a mapping of keys to values, got 'mib'"),
+        (study(objectives=["accuracy", "i_zy_bits"]), "objectives[0]", "must be a mapping of keys to values, got 'acc"),
         (arm(weighting={"name": "mgdb"}), "arms[1].weighting.name", "'mgdb' is not known; known: fixed, uniform, "),
         (arm(problem={"name": "toy", "front": "flat"}), "arms[1].problem.front", "'convex' or 'concave', got 'flat'"),
         (arm(model={"latent": 0}), "arms[1].model.latent", "greater than or equal to 1, got 0"),
@@ -132,6 +134,19 @@ def test_a_mistake_is_told_with_path_rule_and_value(body: Any, path: str, messag
     found = [detail.message for detail in refused(body).details if detail.path == path]
     assert len(found) == 1, refused(body).details
     assert message in found[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "path"),
+    [
+        ({"name": "bottle"}, "problem.name"),
+        ({"name": "bottleneck", "rate": "vibb"}, "problem.rate"),
+        ({"name": "bottleneck", "etaa": 3}, "problem.etaa"),
+    ],
+)
+def test_a_mistake_in_the_problem_of_all_arms_is_told_once_where_it_stands(problem: dict[str, Any], path: str) -> None:
+    arms = [{"name": name, "weighting": {"name": "uniform"}} for name in "ab"]
+    assert [detail.path for detail in refused(study(problem=problem, arms=arms)).details] == [path]
 
 
 def test_a_message_names_the_first_path_and_how_many_more() -> None:

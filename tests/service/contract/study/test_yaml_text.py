@@ -40,6 +40,7 @@ def test_it_is_the_c_library_that_reads() -> None:
         (f"[{'1,' * yaml_text.MOST}1]", "more than 50,000 keys and values"),
         ("a: &x 1\nb: *x", "aliases are not allowed"),
         ("a: 1\n---\nb: 2", "a second document begins"),
+        ("a: 1\nb: 2\na: 3", "'a' is given twice"),
     ],
 )
 def test_what_goes_too_far_is_refused_where_it_does(text: str, rule: str) -> None:
