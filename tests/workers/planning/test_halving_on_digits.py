@@ -45,7 +45,7 @@ def going_on(view: View, study: Study) -> tuple[set[str], float]:
     return left, trained / (len(planned) * study.training.epochs)
 
 
-def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_a_third_of_the_epochs() -> None:
+def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_two_fifths_of_the_epochs() -> None:
     view, study = view_of(load("halving-digits-whole")), asked("halving-digits").study
     axes = objectives(view)
     shares, epochs = [], []
@@ -60,5 +60,5 @@ def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_a_th
         epochs.append(trained)
     told = [round(share, 3) for share in shares]
     print(f"hypervolume {mean(shares):.3f} ± {stdev(shares):.3f} over {len(shares)} seeds: {told}; epochs {epochs}")
-    assert set(epochs) == {0.321875}  # 64 to epoch 6, 22 to 18, 8 to 40
+    assert set(epochs) == {0.3875}  # 64 to epoch 8, 22 to 24, 8 to 40
     assert mean(shares) >= ON_AVERAGE and min(shares) >= IN_THE_WORST_SEED

@@ -38,7 +38,8 @@ def onto_simplex(v: Array) -> Array:
     for _ in range(100):
         t = (low + high) / 2
         low, high = (t, high) if np.maximum(v - t, 0).sum() > 1 else (low, t)
-    return np.maximum(v - t, 0)
+    clipped: Array = np.maximum(v - t, 0)
+    return clipped
 
 
 def test_gradvac_turns_a_gradient_until_its_cosine_is_the_average_of_the_past() -> None:
