@@ -61,8 +61,11 @@ class Question(NamedTuple):
         return self.given.metrics[0]
 
     def trials(self, *arms: str) -> list[str]:
-        """Finished trials of these arms, of all without one, for which the conditions hold. None is an error."""
-        chosen = [trial for trial in self.planned(*arms) if self.view.trials[trial].state is TrialState.FINISHED]
+        """Trials of these arms, of all without one, that finished or that a clock ended, for which the conditions hold.
+        None is an error.
+        """
+        known = self.view.trials
+        chosen = [t for t in self.planned(*arms) if known[t].state is TrialState.FINISHED or known[t].cut_off]
         if not chosen:
             told = ", ".join("".join(condition) for condition in self.given.conditions)
             raise ValueError(f"no finished trial{f' of {arms[0]}' if arms else ''}{f' with {told}' if told else ''}")

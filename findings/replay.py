@@ -64,7 +64,13 @@ def _log(finding: Finding, ids: list[str]) -> Iterator[tuple[datetime, Event]]:
         elif trial.stopped_after is not None:
             after, why = trial.stopped_after, trial.reason or ""
             yield at, TrialStopped(uid=f"{trial_id}:stopped", trial=trial_id, epoch=after, reason=why)
-    yield study.ended_at, _end(study.state, study.reason, [trial_id for trial_id, trial in trials if trial.spared])
+    spared = [trial_id for trial_id, trial in trials if trial.spared or _is_cut_off(trial, study.reason)]
+    yield study.ended_at, _end(study.state, study.reason, spared)
+
+
+def _is_cut_off(trial: KeptTrial, why: str | None) -> bool:
+    """Whether it ended where it was because its arm had spent its seconds: then it has the study's own reason."""
+    return trial.state is TrialState.STOPPED and trial.stopped_after is None and why is not None and trial.reason == why
 
 
 def _reports(finding: Finding, trial: KeptTrial) -> Iterator[Metrics]:

@@ -13,6 +13,7 @@ from findings.folder import load
 from findings.quantities import early
 from findings.quantities.early import given_away, replayed
 from findings.replay import view_of
+from service.analysis.compared import compared
 from service.contract.study.batches import batches_of
 from service.contract.study.limits import Limits
 from service.contract.study.outcomes import objective_values
@@ -20,7 +21,7 @@ from service.views.fold import StudyView
 from service.views.view import View
 from tests.findings.played import finding
 from tests.findings.test_quantities import said
-from tests.service.studies import FILLED, MANUAL, bottleneck_of, event, play, tell
+from tests.service.studies import FILLED, MANUAL, MIB, bottleneck_of, event, play, tell
 from workers.planning.enough import UntilEnough, until_enough
 from workers.planning.past import Past
 
@@ -52,6 +53,22 @@ def test_epochs_and_seconds_of_a_study_with_halving_are_shares_of_the_whole(monk
     assert said("epochs trained(manual β)", stopped_at_5()) == "67 %"
     assert said("epochs each(manual β)", stopped_at_5()) == "6.67"
     assert said("seconds share of study(whole; manual β)", stopped_at_5()) == "0.667 ± 0.000 (3 seeds)"
+
+
+def test_what_a_clock_ended_is_kept_with_what_it_had_reached() -> None:
+    """Else its arms would be told as still under way, and not tested."""
+    view = bottleneck_of(MANUAL, MIB, seeds=[0, 1, 2], limits={"training_seconds": 9})
+    tell(view, event("study_started"))
+    for trial, own in view.trials.items():
+        seconds, bits = (9.0, 2.0) if own.planned.arm == "MIB" else (3.0, 3.0)
+        play(view, trial, [{"i_xz_bits": bits, "i_zy_bits": bits / 2, "seconds": seconds}], end="")
+    tell(view, event("study_finished", reason="its 9 s of training are spent", spared=list(view.trials)))
+    assert {trial.cut_off for trial in view.trials.values()} == {True}
+    again = view_of(finding(view))
+    assert {trial.cut_off for trial in again.trials.values()} == {True}
+    assert said("verdict", finding(view)) == compared(view).verdict
+    assert "not all trials have ended" not in compared(view).verdict
+    assert said("epochs each(MIB)", finding(view)) == "1.00"
 
 
 def test_a_search_that_ended_early_is_kept_without_what_it_spared() -> None:
