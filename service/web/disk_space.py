@@ -36,8 +36,9 @@ class Room:
 
     def for_file(self, study_id: str, announced: int | None) -> None:
         """A trial's file."""
-        self._on_disk(announced)
-        self._for_study(study_id, announced or 0)
+        size = self._size(announced)
+        self._on_disk(size)
+        self._for_study(study_id, size)
 
     def for_code(self, token: TokenRow | None, size: int) -> None:
         """Code of one's own."""
@@ -47,9 +48,10 @@ class Room:
 
     def for_state(self, study_id: str, key: str, announced: int | None) -> None:
         """A cohort's state, which takes the place of its earlier one."""
-        self._on_disk(announced)
+        size = self._size(announced)
+        self._on_disk(size)
         earlier = sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
-        more = (announced or 0) - earlier
+        more = size - earlier
         self._for_study(study_id, more)
         files, most = self._states.files(), self._settings.max_state_bytes
         kept, limit = sum(file.size for file in files), "PARETOSCOPE_MAX_STATE_BYTES"
@@ -58,9 +60,12 @@ class Room:
                 f"saved states of trials may have {most:,} bytes in this home, {limit}, and {kept:,} are kept already"
             )
 
-    def _on_disk(self, announced: int | None) -> None:
+    def _size(self, announced: int | None) -> int:
+        """Who does not say how much comes may send as much as a file may have."""
+        return self._settings.max_artifact_bytes if announced is None else announced
+
+    def _on_disk(self, size: int) -> None:
         """Files must not fill the disk that the log of all studies needs."""
-        size = self._settings.max_artifact_bytes if announced is None else announced
         free, keep = shutil.disk_usage(self._settings.home).free, self._settings.keep_free_bytes
         limit = "PARETOSCOPE_KEEP_FREE_BYTES"
         if free - size < keep and self._lacks(keep + size - free, self._states.files(), limit):

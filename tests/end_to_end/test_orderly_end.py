@@ -34,8 +34,8 @@ def as_written(block: str, folder: Path, home: Path) -> Iterator[Client]:
         process = subprocess.Popen(
             ["sh", "-euc", block], cwd=folder, env=shell_of(folder), stdout=said, stderr=said, start_new_session=True
         )
+    note = home / "service.json"
     try:
-        note = home / "service.json"
         until(lambda: process.poll() is not None or b"/?token=" in (folder / "said").read_bytes(), "up is ready", 200)
         assert process.poll() is None, (folder / "said").read_text()
         with Client(json.loads(note.read_text())["url"], (home / "token").read_text()) as client:
@@ -43,7 +43,8 @@ def as_written(block: str, folder: Path, home: Path) -> Iterator[Client]:
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=90)
+        process.wait(timeout=90)  # of the shell, which need not wait for what it has started
+        until(lambda: not note.exists() and not processes_of(home / "ray"), "Ray and the service have ended", 90)
 
 
 def test_states_and_last_reports_are_kept_and_every_process_has_gone() -> None:
@@ -68,7 +69,7 @@ def test_states_and_last_reports_are_kept_and_every_process_has_gone() -> None:
             events = list(study.events())
     [saved, *others] = goes_on_after(events)
     assert 0 < saved < EPOCHS and others == [saved] * 3
-    again = next(i for i, event in enumerate(events) if event["kind"] == "study_started" and event["attempt"] == 2)
+    again = next(i for i, event in enumerate(events) if event["kind"] == "study_started" and event.get("attempt") == 2)
     assert again > seen, "the last reports were sent"
     assert set(epochs(events[:again]).values()) == {tuple(range(1, saved + 1))}, "saved after the last report"
     for told in epochs(events).values():

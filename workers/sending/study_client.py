@@ -72,7 +72,7 @@ class StudyClient(Asking):
             body = sent_batch(events, self._job)
         except ValueError as error:
             raise InvalidInput(f"cannot be written as JSON: {error}") from error
-        headers = JSON if since is None else {**JSON, SINCE_HEADER: f"{since:.3f}"}
+        headers = JSON if since is None else {**JSON, SINCE_HEADER: str(round(since, 3))}
         answer = self._ask("POST", "/reports", body, headers, seconds=inf, stop=stop)
         said = answer.headers.get(STATE_HEADER, "")
         state = StudyState(said) if said in set(StudyState) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,22 @@ def test_states_count_for_the_bytes_of_a_token_as_files_do(tmp_path: Path) -> No
     answer = put(bench, study, two, epochs=9)
     words = "files of the token's studies may have 2,500 bytes, and 2,000 are kept already"
     assert (answer.status_code, answer.json()["error"]["message"]) == (413, words)
+    bench.close()
+
+
+def test_who_does_not_say_how_much_comes_gets_past_no_limit(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, token=OWNER, keep_free_bytes=0, max_artifact_bytes=3000)
+    study = bench.ask("POST", "/api/studies", json={**SPEC}, headers=limited(bench, bytes=2500)).json()["id"]
+    bench.report(study, {"uid": "go", "kind": "study_started"})
+    trial = bench.trials(study)[0]
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield state_of(trial, 1, 9, 2900)
+
+    for place in (f"trials/{trial}/artifacts/checkpoint.safetensors", f"cohorts/{key_of({trial: {}})}/state"):
+        answer = bench.ask("PUT", f"/api/studies/{study}/{place}", content=pieces())
+        assert answer.status_code == 413 and "2,500 bytes" in answer.json()["error"]["message"]
+    assert states_in(bench) == set() and not list(tmp_path.rglob("checkpoint*"))
     bench.close()
 
 
