@@ -34,24 +34,31 @@ class Measuring:
         self._ways: dict[Function, Way] = {}
 
     def __call__(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
+        if self._way is not self._alone:
+            self._alone.kept.adopt()
         if function not in self._ways:
             self._ways[function] = self._compared(function, batches)
         try:
-            return means(self._ways[function], function, batches())
+            return self._means(self._ways[function], function, batches())
         except RuntimeError as error:
             if self._ways[function] is self._alone:
                 raise
             log.info("measured one by one: %s", _first_line(error))
             self._ways[function] = self._alone
-            return means(self._alone, function, batches())
+            return self._means(self._alone, function, batches())
+
+    def _means(self, way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
+        """What user code keeps from batch to batch of the training is afterwards as it was."""
+        with self._alone.kept.unchanged():
+            return means(way, function, batches)
 
     def _compared(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Way:
         """Stacked against alone, on the first batch. Alone comes first, so that a fault is told as the user's own."""
         if self._way is self._alone:
             return self._alone
-        alone = means(self._alone, function, islice(batches(), 1))
+        alone = self._means(self._alone, function, islice(batches(), 1))
         try:
-            together = means(self._way, function, islice(batches(), 1))
+            together = self._means(self._way, function, islice(batches(), 1))
         except Exception as error:  # noqa: BLE001 - vmap raises anything, and alone the same code just ran
             log.info("measured one by one: %s", _first_line(error))
             return self._alone
