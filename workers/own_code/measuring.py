@@ -16,12 +16,14 @@ from workers.own_code.ways import Batch, OneByOne, Way
 log = logging.getLogger(__name__)
 
 
-@torch.no_grad()
+NO_GRAPH = "does not require grad"  # torch's words where somebody differentiates without gradients
+
+
 def means(way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
     """The mean over examples of what a function gives for each batch: [K, metrics]."""
     total, rows = torch.zeros(()), 0
     for batch in batches:
-        total = total + torch.stack([value.double() for value in way.run(function, batch)], dim=1) * batch.rows
+        total = total + torch.stack([value.detach().double() for value in way.run(function, batch)], dim=1) * batch.rows
         rows += batch.rows
     return total / rows
 
@@ -32,8 +34,20 @@ class Measuring:
     def __init__(self, way: Way, alone: OneByOne) -> None:
         self._way, self._alone = way, alone
         self._ways: dict[Function, Way] = {}
+        self._differentiating: set[Function] = set()
 
     def __call__(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
+        """Without gradients, unless the function takes some itself, as the residual of a differential equation does."""
+        try:
+            return self._measured(function, batches)
+        except RuntimeError as error:
+            if function in self._differentiating or NO_GRAPH not in str(error):
+                raise
+        self._differentiating.add(function)
+        self._ways.pop(function, None)
+        return self._measured(function, batches)
+
+    def _measured(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
         if self._way is not self._alone:
             self._alone.kept.adopt()
         if function not in self._ways:
@@ -49,7 +63,7 @@ class Measuring:
 
     def _means(self, way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
         """What user code keeps from batch to batch of the training is afterwards as it was."""
-        with self._alone.kept.unchanged():
+        with self._alone.kept.unchanged(), torch.set_grad_enabled(function in self._differentiating):
             return means(way, function, batches)
 
     def _compared(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Way:

@@ -213,3 +213,20 @@ def test_parameter_noise_is_new_in_every_step_and_that_of_the_seed(tmp_path: Pat
     first, second = places[1] - places[0], places[2] - places[1]
     assert torch.allclose(first[0], first[1], atol=1e-6) and (first[0] - first[2]).abs().max() > 1e-3
     assert torch.cosine_similarity(first, second).max() < 0.9  # the noise shrinks, so lengths tell nothing
+
+
+SLOPES = """x = x.clone().requires_grad_(True)
+        a, b = model(x)
+        (slope,) = torch.autograd.grad(b.sum(), x, create_graph=True)
+        return {"class": F.cross_entropy(a, y), "price": F.mse_loss(b, p) + slope.square().mean()}"""
+
+
+def test_losses_may_differentiate_by_their_inputs(tmp_path: Path) -> None:
+    """As for a differential equation; also where they are measured without gradients."""
+    whole = 'a, b = model(x)\n        return {"class": F.cross_entropy(a, y), "price": F.mse_loss(b, p)}'
+    assert whole in two_heads()
+    code = written(tmp_path, two_heads("nn.Tanh()").replace(whole, SLOPES))
+    trials = [trial(f"t{k}", seed=k) for k in range(2)]
+    together, alone = reports(code, trials)[-1], reports(code, trials[1:])[-1]
+    own = {name: value for name, value in alone.metrics["t1"].items() if name != "seconds"}
+    assert {name: together.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)
