@@ -131,13 +131,15 @@ def study_in(path: Path) -> dict[str, object]:
         raise ClientError(f"{path.name}, line {error.lineno}: {error.msg}", 422) from error
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign):  # study: dict = {…}
+            targets = [statement.target]
         if any(isinstance(target, ast.Name) and target.id == "study" for target in targets):
             return _literal(path, statement)
     raise ClientError(f"{path.name} carries no study: give it one as study = {{…}}, or write it in YAML", 422)
 
 
 def _literal(path: Path, statement: ast.stmt) -> dict[str, object]:
-    value = statement.value if isinstance(statement, ast.Assign) else None
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
     try:
         study = ast.literal_eval(value) if value is not None else None
     except ValueError:

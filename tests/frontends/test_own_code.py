@@ -172,6 +172,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         ("x = 1\n", "carries no study"),
         ("study = make()\n", "line 1: study must be a plain dict"),
         ("study = [1]\n", "line 1: study must be a plain dict"),
+        ("study: dict = [1]\n", "line 1: study must be a plain dict"),
         ("study = {\n", "line 1: "),
     ],
 )

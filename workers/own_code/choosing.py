@@ -48,6 +48,9 @@ def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[],
     before = {name: tensor.clone() for name, tensor in members.buffers.items()}
     try:
         one_by_one = _tried(alone, members, losses, batch, before)
+        if members.attributes.change and _apart(_tried(alone, members, losses, batch, before), one_by_one) is not None:
+            return Choice(alone, "not stacked: the losses change with what the code keeps on its objects")
+        alone.kept.begin()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that an operation has no rule and is slow is seen by the clock
@@ -56,9 +59,11 @@ def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[],
             return Choice(alone, f"not stacked: {_first_line(error)}")
         if (apart := _apart(together, one_by_one)) is not None:
             return Choice(alone, f"not stacked: {apart}")
+        alone.kept.begin()
         seconds = {way: _timed(way, members, losses, batch, clock) for way in (alone, stacked)}
     finally:
         _put_back(members, before)
+        alone.kept.begin()
     ratio = seconds[alone] / max(seconds[stacked], 1e-9)
     if ratio < 1:
         words = f"not stacked: {members.count} members together take {number(1 / ratio)} times as long"

@@ -94,7 +94,7 @@ class OwnCohort:
                 self.split, seeds, first.training.batch_size, partial(users_own, folder, problem.data)
             )
             self.model = Members(problem, seeds, self._passes.first_rows, alive)
-        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()):
+        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()), self.model.attributes.found():
             self._find_shared()
         steps = math.ceil(len(self.split.train) / self._training.batch_size)
         setting = weightings.Setting(
@@ -209,6 +209,7 @@ class OwnCohort:
 
     def _go(self, stacked: bool) -> None:
         """From now on stacked, where that is possible, or one by one."""
+        self._alone.kept.adopt()
         self._way: Way = self._stacked if stacked and self._stacked is not None else self._alone
         self._measuring = Measuring(self._way, self._alone)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from paretoscope.own import Problem
 from workers.data.pool import Rows, stacked
 from workers.data.random_streams import Seeds, generator
-from workers.own_code.datasets import columns_of
+from workers.own_code.datasets import Split, columns_of
 from workers.own_code.errors import CodeError
 from workers.own_code.randomness import seeded
 
@@ -24,21 +24,12 @@ NEEDED = ("train", "test")
 SHARED_SEED = 0  # with which `data` is called where all seeds share a draw: a member must not depend on its cohort
 
 
-class Columns(NamedTuple):
-    """The examples of one split of one draw."""
-
-    take: Callable[[Tensor], list[Tensor]]  # rows [B] → each column [B, …]
-    length: int
-    single: bool  # whether a batch is the tensor itself, not a tuple of them
-    tensors: tuple[Tensor, ...] | None = None  # none: streamed
-
-
 class Part:
     """One split: a draw for each distinct seed, or one that all members share."""
 
-    def __init__(self, columns: Sequence[Columns], places: Tensor, seeds: Seeds) -> None:
+    def __init__(self, columns: Sequence[Split], places: Tensor, seeds: Seeds) -> None:
         self._columns, self._places, self._seeds = columns, places, seeds  # places [D, N]
-        self.single = columns[0].single
+        self.form = columns[0].form
 
     def __len__(self) -> int:
         return self._places.shape[1]
@@ -107,7 +98,7 @@ class OwnSplit:
 def split_of(problem: Problem, seeds: Seeds, fraction: float, per_seed: bool) -> OwnSplit:
     """Calls `data` once for each distinct seed, or once for all. Draws that are equal are kept once."""
     whose = seeds.distinct if per_seed else [SHARED_SEED]
-    draws: list[dict[PartName, Columns]] = []
+    draws: list[dict[PartName, Split]] = []
     for seed in whose:
         with seeded(seed):
             draw = _checked(problem.data(seed), seeds.device)
@@ -128,22 +119,21 @@ def split_of(problem: Problem, seeds: Seeds, fraction: float, per_seed: bool) ->
     return OwnSplit(parts["train"], parts["test"], validation)
 
 
-def _checked(given: Any, device: torch.device) -> dict[PartName, Columns]:
+def _checked(given: Any, device: torch.device) -> dict[PartName, Split]:
     if not isinstance(given, Mapping):
         raise CodeError(f"data must give a dict with 'train' and 'test', got {type(given).__name__}")
     unknown = [name for name in given if name not in PARTS]
     if unknown or any(name not in given for name in NEEDED):
         named = repr(unknown[0]) if unknown else ", ".join(map(repr, given)) or "nothing"
         raise CodeError(f"data gave {named}; it needs 'train' and 'test', and may have 'validation'")
-    draw: dict[PartName, Columns] = {}
+    draw: dict[PartName, Split] = {}
     for name in PARTS:
         if name in given:
-            tensors, take, count, single = columns_of(given[name], name, device)
-            draw[name] = Columns(take, count, single, tensors)
+            draw[name] = columns_of(given[name], name, device)
     return draw
 
 
-def _known(columns: Columns, name: PartName, before: Sequence[Mapping[PartName, Columns]]) -> Columns:
+def _known(columns: Split, name: PartName, before: Sequence[Mapping[PartName, Split]]) -> Split:
     """The first draw's own, where this one is equal to it."""
     for draw in before:
         first = draw.get(name)
@@ -154,7 +144,7 @@ def _known(columns: Columns, name: PartName, before: Sequence[Mapping[PartName, 
     return columns
 
 
-def _part(columns: Sequence[Columns], seeds: Seeds) -> Part:
+def _part(columns: Sequence[Split], seeds: Seeds) -> Part:
     """Every row of each draw; one draw where all are the same."""
     if all(each is columns[0] for each in columns):
         columns = columns[:1]
@@ -162,7 +152,7 @@ def _part(columns: Sequence[Columns], seeds: Seeds) -> Part:
     return Part(columns, rows.expand(len(columns), -1), seeds)
 
 
-def _held_out(columns: Sequence[Columns], whose: Sequence[int], fraction: float, seeds: Seeds) -> tuple[Part, Part]:
+def _held_out(columns: Sequence[Split], whose: Sequence[int], fraction: float, seeds: Seeds) -> tuple[Part, Part]:
     """A share of each draw's training examples for validation, at least one on either side, both in their old order."""
     count = columns[0].length
     if count < 2:

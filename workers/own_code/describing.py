@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from paretoscope.own import Metric, Problem, Trainable
 from service.contract.methods.own_description import Described, Hook, OwnMetric
-from service.contract.metrics import metric as known_metric
+from service.contract.methods.own_problems import is_kept, reported_besides
 from service.contract.metrics.metric import METRIC_NAME, NAME
 from workers.own_code.errors import CodeError, at, place_of
 from workers.own_code.loading import load
@@ -120,6 +120,12 @@ def _metrics(own: Offered, folder: Path) -> list[OwnMetric]:
     given = own.metrics
     if not isinstance(given, Mapping) or not given:
         raise at(own, folder, f"{own.__name__} needs metrics: their names and goals, as {{'acc': 'maximize'}}")
+    ours = [] if isinstance(own, Trainable) else reported_besides(_terms(own, folder), own.decode is not None)
+    for name in given:
+        if isinstance(name, str) and (name in ours or is_kept(name)):
+            raise at(
+                own, folder, f"metric {name!r} of {own.__name__}: Paretoscope reports one of this name, take another"
+            )
     return [_metric(own, name, value, folder) for name, value in given.items()]
 
 
@@ -127,8 +133,6 @@ def _metric(own: Offered, name: object, value: object, folder: Path) -> OwnMetri
     whose = f"metric {name!r} of {own.__name__}"
     if not isinstance(name, str) or not re.fullmatch(METRIC_NAME, name):
         raise at(own, folder, f"{whose}: a name is lower case letters, digits, hyphens and underscores")
-    if known_metric(name) is not None:
-        raise at(own, folder, f"{whose}: Paretoscope has a metric of this name, take another")
     if not isinstance(value, Metric):
         value = Metric(value)  # type: ignore[arg-type]  # a goal, or what is refused in the next line
     if value.goal not in GOALS:

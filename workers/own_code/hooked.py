@@ -58,7 +58,7 @@ class Hooked:
         rows = given.shape[1]
         noise = Noise(self._seeds, f"{self._name}/{self._calls}", rows, self._asked)
         answered = listen or self.is_random
-        return way.run(self._function, Batch([given], True, noise, self._draws, 0, slice(0, rows), answered))
+        return way.run(self._function, Batch([given], None, noise, self._draws, 0, slice(0, rows), answered))
 
     @torch.no_grad()
     def _choose(self, given: Tensor) -> None:

@@ -16,12 +16,14 @@ from workers.own_code.ways import Batch, OneByOne, Way
 log = logging.getLogger(__name__)
 
 
-@torch.no_grad()
+NO_GRAPH = "does not require grad"  # torch's words where somebody differentiates without gradients
+
+
 def means(way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
     """The mean over examples of what a function gives for each batch: [K, metrics]."""
     total, rows = torch.zeros(()), 0
     for batch in batches:
-        total = total + torch.stack([value.double() for value in way.run(function, batch)], dim=1) * batch.rows
+        total = total + torch.stack([value.detach().double() for value in way.run(function, batch)], dim=1) * batch.rows
         rows += batch.rows
     return total / rows
 
@@ -32,26 +34,45 @@ class Measuring:
     def __init__(self, way: Way, alone: OneByOne) -> None:
         self._way, self._alone = way, alone
         self._ways: dict[Function, Way] = {}
+        self._differentiating: set[Function] = set()
 
     def __call__(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
+        """Without gradients, unless the function takes some itself, as the residual of a differential equation does."""
+        try:
+            return self._measured(function, batches)
+        except RuntimeError as error:
+            if function in self._differentiating or NO_GRAPH not in str(error):
+                raise
+        self._differentiating.add(function)
+        self._ways.pop(function, None)
+        return self._measured(function, batches)
+
+    def _measured(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
+        if self._way is not self._alone:
+            self._alone.kept.adopt()
         if function not in self._ways:
             self._ways[function] = self._compared(function, batches)
         try:
-            return means(self._ways[function], function, batches())
+            return self._means(self._ways[function], function, batches())
         except RuntimeError as error:
             if self._ways[function] is self._alone:
                 raise
             log.info("measured one by one: %s", _first_line(error))
             self._ways[function] = self._alone
-            return means(self._alone, function, batches())
+            return self._means(self._alone, function, batches())
+
+    def _means(self, way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:
+        """What user code keeps from batch to batch of the training is afterwards as it was."""
+        with self._alone.kept.unchanged(), torch.set_grad_enabled(function in self._differentiating):
+            return means(way, function, batches)
 
     def _compared(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Way:
         """Stacked against alone, on the first batch. Alone comes first, so that a fault is told as the user's own."""
         if self._way is self._alone:
             return self._alone
-        alone = means(self._alone, function, islice(batches(), 1))
+        alone = self._means(self._alone, function, islice(batches(), 1))
         try:
-            together = means(self._way, function, islice(batches(), 1))
+            together = self._means(self._way, function, islice(batches(), 1))
         except Exception as error:  # noqa: BLE001 - vmap raises anything, and alone the same code just ran
             log.info("measured one by one: %s", _first_line(error))
             return self._alone

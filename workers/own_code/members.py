@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from paretoscope.own import Problem
 from workers.data.random_streams import Seeds
 from workers.models.components.stack import Stack
+from workers.own_code.attributes import Attributes
 from workers.own_code.errors import CodeError
 from workers.own_code.memory import in_rows
 from workers.own_code.randomness import seeded
@@ -63,6 +64,7 @@ class Members:
         }
         self._kept = set(self.model.state_dict())
         self.slots = Slots(self.model)
+        self.attributes = Attributes(problem, self.model)
         self.shared_names: list[str] = []
         self.own_names: list[str] = []
         self.own_terms: list[int] | None = None  # by which each of `own` is reached; none: not by one each

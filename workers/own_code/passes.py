@@ -10,6 +10,7 @@ import torch
 
 from workers.data.random_streams import Seeds
 from workers.own_code.data import OwnSplit, Part
+from workers.own_code.forms import put_together
 from workers.own_code.randomness import Noise, Request
 from workers.own_code.ways import Batch
 
@@ -41,7 +42,7 @@ class Passes:
             places = slice(start, min(start + self._size, count))
             with self._reading():
                 columns = [seeds.spread(column) for column in train.drawn(order[:, places])]
-            yield Batch(columns, train.single, noise, self._draws, step, places, self.is_random)
+            yield Batch(columns, train.form, noise, self._draws, step, places, self.is_random)
 
     def measured(self, what: str, name: str, part: Part) -> Iterator[Batch]:
         """A split in order; `what` is measured on it."""
@@ -50,7 +51,7 @@ class Passes:
             places = slice(start, min(start + ROWS, len(part)))
             with self._reading():
                 columns = part.block(places)
-            yield Batch(columns, part.single, noise, self._draws, step, places)
+            yield Batch(columns, part.form, noise, self._draws, step, places)
 
     def first_rows(self, draw: int) -> Any:
         """Some training examples of one of the distinct seeds, as the user's functions take them."""
@@ -60,4 +61,4 @@ class Passes:
             column[draw if len(column) > 1 else 0]
             for column in train.drawn(rows[None].expand(len(self._seeds.distinct), -1))
         ]
-        return columns[0] if train.single else tuple(columns)
+        return put_together(train.form, columns)

@@ -12,7 +12,9 @@ from torch import Tensor
 from torch.func import vmap
 
 from workers.own_code.answers import Answered
+from workers.own_code.attributes import OfMembers
 from workers.own_code.few_classes import FewClasses
+from workers.own_code.forms import Form, put_together
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
 from workers.own_code.memory import at_boundary
@@ -26,7 +28,7 @@ class Batch(NamedTuple):
     """
 
     columns: Sequence[Tensor]
-    single: bool  # whether the user's function takes the tensor itself, not a tuple of them
+    form: Form | None  # in which the user's function takes the columns; none: the only one by itself
     noise: Noise
     draws: Tensor
     step: int
@@ -39,7 +41,7 @@ class Batch(NamedTuple):
 
     def of(self, columns: Sequence[Tensor]) -> Any:
         """As the user's function takes it."""
-        return columns[0] if self.single else tuple(columns)
+        return put_together(self.form, columns)
 
     def half(self) -> Batch:
         """Every second example, with the random numbers that it has in the whole."""
@@ -133,6 +135,7 @@ class OneByOne(Way):
         self._members = members
         self._leaves = [[leaf.detach()[k].requires_grad_() for leaf in members.leaves] for k in range(members.count)]
         self._values: list[tuple[Tensor, ...]] = []  # of each member
+        self.kept = OfMembers(members.attributes, members.count)
 
     def run(self, function: Function, batch: Batch) -> list[Tensor]:
         draws = batch.draws.tolist()
@@ -146,7 +149,7 @@ class OneByOne(Way):
         held |= {name: tensor if name in members.frozen else tensor.clone() for name, tensor in buffers.items()}
         members.alive()
         batch.begin(draw)
-        with members.slots.holding(held), batch.answering(draw):
+        with members.slots.holding(held), batch.answering(draw), self.kept.of(k):
             values = function(members.model, batch.of([at_boundary(column[k]) for column in batch.columns]))
             after = members.slots.held(list(buffers))
         with torch.no_grad():

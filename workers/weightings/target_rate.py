@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.weightings import TargetRate as Spec
+from service.contract.metrics import INFO
 from workers.weightings import Setting, Weighting
 
 LIMIT = 0.2  # of the relative error
@@ -19,7 +20,7 @@ class TargetRate(Weighting):
 
     An untrained code has a hundred times the rate. Unclipped, its error throws β far past its place, and latent
     dimensions that died then do not return: the rate is met with a worse prediction. `info` is the raw term of the
-    batch, in nats; every other term has weight 1.
+    batch, in nats, and of a problem of somebody's own its second term; every other term has weight 1.
     """
 
     needs_gram = False
@@ -29,7 +30,7 @@ class TargetRate(Weighting):
         def each(value: Callable[[Spec], float]) -> Tensor:
             return torch.tensor([value(p) for p in params], device=setting.device)
 
-        self._info, self._raw = setting.terms.index("info"), setting.raw
+        self._info, self._raw = setting.terms.index(INFO) if INFO in setting.terms else 1, setting.raw
         self._rate = each(lambda p: p.rate_bits) * math.log(2)  # r in nats, [m]
         self._speed = each(lambda p: p.speed)  # η
         self._low, self._high = each(lambda p: p.beta_min).log(), each(lambda p: p.beta_max).log()

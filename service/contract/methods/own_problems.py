@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, create_model
@@ -25,6 +26,7 @@ from service.contract.metrics import (
     Kind,
     Metric,
     Named,
+    metric,
 )
 from service.contract.plain_text import Word
 from service.contract.study.axes import MayVary
@@ -83,6 +85,21 @@ def own_metrics(described: Described) -> list[Named | str]:
     coded = [*(CODED if described.has_code else ()), *(READ if described.reads_code else ())]
     held_out = described.kind == "problem"  # a script measures where it likes
     return [*losses, *weights, *coded, *(Named(_row(metric, held_out)) for metric in described.metrics)]
+
+
+FREE = (Kind.ACCURACY, Kind.GAP, Kind.LOSS, Kind.OBJECTIVE)  # kinds whose names are anybody's, as accuracy and f1
+
+
+def is_kept(name: str) -> bool:
+    """Whether a name means the same in every study, or of every split, so that no code may declare it."""
+    row = metric(name)
+    return row is not None and (row.kind not in FREE or row.validation_of is not None)
+
+
+def reported_besides(terms: Sequence[str], reads_code: bool) -> list[str]:
+    """What trials of a problem report under names that would else be free."""
+    losses = [family.of(term) for family in (LOSS, TEST_LOSS) for term in terms]
+    return [*losses, *(READ if reads_code else ())]
 
 
 def _unbounded(family: Family, term: str) -> Named:

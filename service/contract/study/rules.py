@@ -196,8 +196,10 @@ def _weightings(study: Study) -> Iterator[Detail]:
     """Without a rate there is nothing to weigh against: an automatic weighting would never train the encoder."""
     for i, arm in enumerate(study.arms):
         if not isinstance(arm.problem, Bottleneck):
-            if arm.weighting.name == "target-rate":
-                rule = f"target-rate holds the information term of a bottleneck, got problem {arm.problem.name!r}"
+            two_of_their_own = isinstance(arm.problem, OwnProblem) and len(arm.problem.terms) == 2
+            if arm.weighting.name == "target-rate" and not two_of_their_own:
+                rule = "target-rate holds the information term of a bottleneck, or the second of two terms of own code"
+                rule += f", got problem {arm.problem.name!r}"
                 yield Detail(path=f"arms[{i}].weighting.name", message=rule)
         elif "none" in listed(arm.problem.rate) and arm.weighting.name not in ("fixed", "uniform"):
             rule = "rate none has no information term to weigh: use weighting fixed or uniform"

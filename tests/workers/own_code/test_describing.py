@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from service.contract.methods.own_description import Described
+from service.contract.methods.own_problems import own_metrics
+from service.contract.metrics import Kind, described
 from workers.own_code.describing import describe
 from workers.own_code.errors import CodeError
 
@@ -104,7 +107,8 @@ REFUSALS = {
     "no metrics": ("metrics = {", "others = {", 7, "needs metrics"),
     "a goal": ('"maximize"', '"up"', 7, "'minimize' or 'maximize', got 'up'"),
     "a metric's name": ('"acc"', '"An Accuracy"', 7, "lower case"),
-    "a metric of ours": ('"acc"', '"accuracy"', 7, "has a metric of this name"),
+    "a metric of every trial": ('"acc"', '"seconds"', 7, "'seconds' of Mine: Paretoscope reports one of this name"),
+    "a metric of a term": ('"acc"', '"test_loss_price"', 7, "'test_loss_price' of Mine: Paretoscope reports one"),
     "a type": ("width: int = 8", "width: list[int] = [8]", 7, "'width' of Mine must be bool, int"),
     "a type that is not there": ("width: int = 8", "width: Nope = 8", 7, "name 'Nope' is not defined"),
     "a rule": ("width: int = 8", "width: Annotated[int, Field(multiple_of=2)] = 8", 7, "knows bounds"),
@@ -131,6 +135,13 @@ def test_a_broken_rule_is_refused_with_its_line(tmp_path: Path, old: str, new: s
         written(tmp_path, FILE.replace(old, new))
     assert (refusal.value.file, refusal.value.line) == ("mine.py", line)
     assert refusal.value.message.startswith("mine.py:")
+
+
+@pytest.mark.parametrize("name", ["accuracy", "f1", "accuracy_class", "loss_all"])
+def test_a_name_that_its_trials_do_not_report_otherwise_is_anybodys(tmp_path: Path, name: str) -> None:
+    (mine,) = written(tmp_path, FILE.replace('"acc"', f'"{name}"'))
+    row = described({str(each): each for each in own_metrics(mine)}[name])
+    assert (row.label, row.kind, row.reference, row.bounds[1]) == (name, Kind.OWN, None, math.inf), "not ours"
 
 
 def test_what_an_entry_lists_is_offered_wherever_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

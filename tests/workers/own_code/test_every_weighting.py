@@ -21,7 +21,7 @@ from workers.training.loop import train
 pytestmark = pytest.mark.filterwarnings("ignore:You are solving a parameterized problem")  # Nash-MTL's, from cvxpy
 
 ROOT = Path(__file__).parents[3]
-REFUSED = {"conditional", "fvib", "target-rate"}
+REFUSED = {"conditional", "fvib"}
 NAMES = [entry.name for entry in catalog([]).weightings]
 
 

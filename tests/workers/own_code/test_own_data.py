@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -13,6 +13,7 @@ from workers.data.random_streams import Seeds
 from workers.own_code import datasets
 from workers.own_code.data import split_of
 from workers.own_code.errors import CodeError
+from workers.own_code.forms import put_together
 
 CPU = torch.device("cpu")
 
@@ -77,7 +78,7 @@ def test_a_validation_split_that_is_given_is_taken() -> None:
 def test_each_seed_may_have_data_of_its_own() -> None:
     own = split(lambda seed: {"train": X + seed, "test": X}, fraction=0)
     assert torch.equal(own.train.drawn(torch.tensor([[2], [2]]))[0][:, 0], torch.stack((X[2], X[2] + 1)))
-    assert own.train.single and own.validation is None
+    assert own.train.form is None and own.validation is None
 
 
 def test_random_numbers_of_data_stand_at_the_seed() -> None:
@@ -117,6 +118,14 @@ def test_a_large_dataset_is_read_batch_by_batch(
         ({"train": (X, X[:3]), "test": X}, r"data\['train'\] must be of one length, got \[12, 3\]"),
         ({"train": X[:0], "test": X}, r"data\['train'\] has no examples"),
         ({"train": 3, "test": X}, r"data\['train'\] must be tensors of one length or a Dataset"),
+        ({"train": ([0] * 12, X), "test": X}, r"data\['train'\] must be .*, got tuple with int in it"),
+        ({"train": {"x": X, "name": "a"}, "test": X}, r"data\['train'\] must be .*, got dict with str in it"),
+        ({"train": (), "test": X}, r"data\['train'\] must be .*, got an empty tuple"),
+        (
+            {"train": [(X[0], 1), X[1]], "test": X},
+            r"items of data\['train'\] must all have the form of the first, item 1",
+        ),
+        ({"train": [(X, 1), (X[:3], 1)], "test": X}, "pad them to one length in the Dataset"),
         ({"train": X[:1], "test": X}, "none can be held out"),
         (
             lambda seed: {"train": X[: 12 - seed], "test": X},
@@ -127,3 +136,32 @@ def test_a_large_dataset_is_read_batch_by_batch(
 def test_what_is_wrong_is_named(given: Any, words: str) -> None:
     with pytest.raises(CodeError, match=words):
         split(given)
+
+
+class Named(NamedTuple):
+    x: Any
+    y: Any
+
+
+class Mapped(Items):
+    def __getitem__(self, i: int) -> Any:
+        x, y = super().__getitem__(i)
+        return {"in": {"x": x, "twice": (2 * x, x)}, "y": y}
+
+
+NESTED = {"in": {"x": X, "twice": (2 * X, X)}, "y": X[:, 0].long()}
+
+
+@pytest.mark.parametrize("cached", [10, 10**6])
+@pytest.mark.parametrize("items", [Mapped(), NESTED, [Mapped()[i] for i in range(12)]], ids=["dataset", "dict", "list"])
+def test_a_batch_has_the_form_of_an_example(monkeypatch: pytest.MonkeyPatch, items: Any, cached: int) -> None:
+    monkeypatch.setattr(datasets, "CACHED", cached)
+    own = split({"train": items, "test": items}, fraction=0)
+    batch = put_together(own.train.form, own.train.drawn(torch.tensor([[1, 0], [3, 2]])))
+    assert list(batch) == ["in", "y"] and batch["y"].tolist() == [[2, 0], [6, 4]]
+    assert torch.equal(batch["in"]["twice"][0], 2 * batch["in"]["x"])
+
+
+def test_a_named_tuple_keeps_its_names() -> None:
+    form = split({"train": Named(X, X[:, 0]), "test": Named(X, X[:, 0])}, fraction=0).train.form
+    assert put_together(form, [1, 2]) == Named(1, 2)

@@ -233,3 +233,20 @@ def test_the_best_epoch_by_the_codes_own_metric_is_kept(tmp_path: Path) -> None:
     assert told[-1]["best_epoch"] == best + 1 < 6, "a rate at which the last epoch is not the best"
     assert told[-1]["validation_mae"] == pytest.approx(min(held))
     assert told[-1]["mae"] == pytest.approx(told[best]["mae"])
+
+
+SLOPES = """x = x.clone().requires_grad_(True)
+        a, b = model(x)
+        (slope,) = torch.autograd.grad(b.sum(), x, create_graph=True)
+        return {"class": F.cross_entropy(a, y), "price": F.mse_loss(b, p) + slope.square().mean()}"""
+
+
+def test_losses_may_differentiate_by_their_inputs(tmp_path: Path) -> None:
+    """As for a differential equation; also where they are measured without gradients."""
+    whole = 'a, b = model(x)\n        return {"class": F.cross_entropy(a, y), "price": F.mse_loss(b, p)}'
+    assert whole in two_heads()
+    code = written(tmp_path, two_heads("nn.Tanh()").replace(whole, SLOPES))
+    trials = [trial(f"t{k}", seed=k) for k in range(2)]
+    together, alone = reports(code, trials)[-1], reports(code, trials[1:])[-1]
+    own = {name: value for name, value in alone.metrics["t1"].items() if name != "seconds"}
+    assert {name: together.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)

@@ -94,3 +94,9 @@ def test_uniform_is_beta_one() -> None:
     torch.testing.assert_close(
         build([Uniform()] * 2, SETTING)(losses, None), build([Fixed(beta=1.0)] * 2, SETTING)(losses, None)
     )
+
+
+def test_of_somebodys_own_terms_the_second_is_held() -> None:
+    held = build([TargetRate(rate_bits=1.0, beta=0.5)], Setting(("recon", "kl"), 16, CPU))
+    losses = torch.tensor([[9.0, 2 * math.log(2)]])  # a rate of 2 bits: β rises
+    assert held(losses, None)[0].tolist() == pytest.approx([1.0, 0.5 * math.exp(0.1 * 0.2)])
