@@ -1,11 +1,11 @@
-"""Tests that take the cluster stay together and come first, then the files that last longest."""
+"""Tests that take the cluster stay together and come first, and no long file last."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from tests.order import LONG, ON_RAY, ROOT, in_turn, takes_the_cluster, together
+from tests.order import ON_RAY, ROOT, TURNS, in_turn, takes_the_cluster, together
 
 FILES = [str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")]
 
@@ -22,8 +22,9 @@ def test_no_file_elsewhere_takes_the_cluster() -> None:
     assert [file for file in elsewhere if re.search(r"\bcluster: Running", Path(ROOT, file).read_text())] == []
 
 
-def test_the_order_is_the_clusters_then_the_long_ones_then_the_trees() -> None:
-    named = ["tests/test_names.py", *reversed(LONG), "tests/end_to_end/test_studies.py", "tests/golden/test_goldens.py"]
-    turns = sorted((f"{file}::test" for file in named), key=in_turn)
-    assert set(LONG) <= set(FILES)
-    assert [nodeid.partition("::")[0] for nodeid in turns] == [named[-2], *LONG, named[0], named[-1]]
+def test_the_order_is_the_clusters_then_what_is_named_then_the_trees() -> None:
+    assert all((ROOT / place).exists() for place in TURNS)
+    first, last = "tests/end_to_end/test_studies.py", "tests/test_names.py"
+    named = [place if place.endswith(".py") else f"{place}test_own.py" for place in TURNS if "end_to_end" not in place]
+    turns = sorted((f"{file}::test" for file in [last, *reversed(named), first]), key=in_turn)
+    assert [nodeid.partition("::")[0] for nodeid in turns] == [first, *named, last]
