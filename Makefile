@@ -81,7 +81,7 @@ postgresql:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	fi
 
-# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of the tree,
+# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of tests/order.py,
 # where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
 test: install browser datasets postgresql style
 	@rm -f .pytest_cache/v/cache/lastfailed

@@ -1,4 +1,4 @@
-"""Shared fixtures: one service without Ray, one with Ray, each started once."""
+"""Shared fixtures, and which tests come first and stay together."""
 
 from __future__ import annotations
 
@@ -8,31 +8,35 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.order import in_turn, together
 from tests.postgres import Server, postgresql
-from tests.processes import OF_A_DATABASE, Running, service_alone, short_home, up
+from tests.processes import Running, service_alone, short_home
 
 # How long an example takes says how busy the machine is, nothing about the code.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: in_turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file at a time, as asked for, but those that share the cluster are one."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    files = LoadFileScheduling(config, log)
+    files._split_scope = together
+    return files
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[Running]:
     """The service without Ray: studies stay queued, events are posted by the tests."""
     with short_home() as home, service_alone(home) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Running]:
-    """Ray and the service on this machine. Cohorts save half a second after their last save, at the end of an epoch; a
-    process with code of its own may take 6 GB."""
-    settings = {
-        "PARETOSCOPE_SAVE_SECONDS": "0.5",
-        "PARETOSCOPE_CODE_MEMORY_GB": "6",
-        "PGPASSWORD": OF_A_DATABASE,
-    }
-    with short_home() as home, up(home, **settings) as running:
         yield running
 
 

@@ -107,7 +107,7 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
         yield Running(url, home, process)
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
         yield Running(json.loads(line)["url"], home, process, (home / "token").read_text())
     finally:
         process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=90)
+        code = process.wait(timeout=180)
         if process.stdout is not None:
             process.stdout.close()
     assert code == 0

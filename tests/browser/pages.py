@@ -13,7 +13,24 @@ from playwright.sync_api import Page
 from tests.processes import Running
 
 CHROMIUM = Path("/usr/bin/chromium")
+# What playwright switches off where it matters here, as the last list counts; and the renderer of suggestions below an
+# address bar, which nobody sees and which costs each new context as much as the page.
+OFF = (
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+)
 QUIET = [
+    f"--disable-features={','.join(OFF)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -22,7 +39,7 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 15_000
+PATIENCE = 60_000  # milliseconds; a quiet machine takes none of them
 POINTS = """name => {
   const plot = document.querySelector(`[data-figure="${name}"] .plot`);
   return (plot?.data ?? []).reduce((sum, trace) => sum + (trace.customdata?.length ?? 0), 0);

@@ -77,6 +77,7 @@ def attack(browser: Browser, service: Running, name: str, signed_in: bool) -> No
     A body needs its type, which a foreign page cannot send unasked; a call without one is turned away by where it
     comes from alone.
     """
+    before = ids(service)
     study = service.post("/api/studies", json=json.loads(BODY)).json()["id"]
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
@@ -96,16 +97,25 @@ def attack(browser: Browser, service: Running, name: str, signed_in: bool) -> No
     finally:
         context.close()
     assert set(answers) == {"stopped"}
-    found = service.get("/api/studies").json()["studies"]
-    assert [(each["id"], each["state"]) for each in found] == [(study, "queued")]
+    assert ids(service) == [study, *before] and service.get(f"/api/studies/{study}").json()["state"] == "queued"
 
 
-def test_a_foreign_page_cannot_submit_where_no_token_is_asked_for(browser: Browser) -> None:
-    with short_home() as home, service_alone(home) as service:
-        attack(browser, service, "localhost", signed_in=False)
+def ids(service: Running) -> list[str]:
+    return [study["id"] for study in service.get("/api/studies").json()["studies"]]
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Running]:
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret") as service:
+        yield service._replace(token="secret")
+
+
+def test_a_foreign_page_cannot_submit_where_no_token_is_asked_for(alone: Running, browser: Browser) -> None:
+    attack(browser, alone, "localhost", signed_in=False)
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
-def test_a_foreign_page_cannot_submit_with_the_cookie_of_who_is_signed_in(browser: Browser, name: str) -> None:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret") as service:
-        attack(browser, service._replace(token="secret"), name, signed_in=True)
+def test_a_foreign_page_cannot_submit_with_the_cookie_of_who_is_signed_in(
+    guarded: Running, browser: Browser, name: str
+) -> None:
+    attack(browser, guarded, name, signed_in=True)

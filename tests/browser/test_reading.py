@@ -151,7 +151,7 @@ class Asked:
 
     def expect(self, **query: str | list[str]) -> None:
         wanted = {key: [value] if isinstance(value, str) else value for key, value in query.items()}
-        until(lambda: self.page.evaluate("1") and self.query() == wanted, f"{wanted} is asked, not {self.query()}", 15)
+        until(lambda: self.page.evaluate("1") and self.query() == wanted, f"{wanted} is asked, not {self.query()}")
 
 
 def test_the_table_asks_for_what_was_chosen(alone: Running, finished: tuple[str, list[str]], opened: Open) -> None:

@@ -52,9 +52,9 @@ def report(alone: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def offline(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Offline]:
-    """Opened at the test's width and scheme; it asks for nothing but itself and says nothing."""
+    """Opened once for each width and scheme; it asks for nothing but itself and says nothing."""
     width: int
     scheme: Literal["light", "dark"]
     width, scheme = getattr(request, "param", (1280, "light"))

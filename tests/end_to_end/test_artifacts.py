@@ -1,4 +1,4 @@
-"""What a trained trial leaves behind, through real Ray: weights that reproduce its accuracy, a log, a latent map."""
+"""What a trained trial leaves behind: weights that reproduce its accuracy, a log, a latent map; most on real Ray."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Evaluation
+from tests.end_to_end.played_tune import driven_here, trained_here
 from tests.planned import planned
 from tests.processes import Running
 from tests.test_docs import blocks
 from workers import data as datasets
+from workers.run_study import FAILED
 from workers.sending import checkpoint
 from workers.training.loop import Cohort
 
@@ -97,10 +99,21 @@ def test_a_network_that_is_taken_home_has_the_accuracy_that_was_reported(finishe
         finished.model(trials[-1]["id"], beta=0.01)
 
 
-def test_a_network_for_every_beta_has_the_accuracy_of_ten_points(client: Client, images: torch.Tensor) -> None:
+@pytest.fixture
+def played(service: Running) -> Iterator[Client]:
+    """Of a service whose studies are driven here."""
+    with Client(service.url) as client:
+        yield client
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_network_for_every_beta_has_the_accuracy_of_ten_points(
+    service: Running, played: Client, images: torch.Tensor
+) -> None:
     """And the README's lines about it run as they stand."""
     arm = {"name": "all β", "weighting": {"name": "conditional", "points": 10}}
-    study = client.submit({**SPEC, "evaluation": {}, "seeds": [1], "arms": [arm]}).wait(timeout=150)
+    study = played.submit({**SPEC, "evaluation": {}, "seeds": [1], "arms": [arm]})
+    trained_here(service, study)
     (trial,) = [trial["id"] for trial in study.trials()]
     points = [event["points"] for event in study.events() if event["kind"] == "report" and event.get("points")][-1]
     assert len(points) == 10
@@ -145,10 +158,11 @@ def test_maps_are_there_for_the_first_seed_and_drawn(finished: Study, cluster: R
     assert [len(trace["x"]) for trace in bars] == [4, 2] and min(x for trace in bars for x in trace["x"]) > 0
 
 
-def test_a_cohort_that_cannot_train_leaves_its_traceback(client: Client) -> None:
-    """The data is missing on the worker, which only the worker can see."""
+def test_a_cohort_that_cannot_train_leaves_its_traceback(service: Running, played: Client) -> None:
+    """The data is missing where it trains, which only the training can see."""
     spec = {**SPEC, "data": {"name": "image-folder", "path": "nowhere"}, "evaluation": {}, "seeds": [0]}
-    study = client.submit({**spec, "model": {"name": "mlp", "widths": [4], "latent": 2}})
+    study = played.submit({**spec, "model": {"name": "mlp", "widths": [4], "latent": 2}})
+    assert driven_here(service, study) == FAILED
     with pytest.raises(ClientError, match="every trial failed"):
         study.wait(timeout=150)
     trials = study.trials()

@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from frontends.client import Client, ClientError
+from frontends.client import Client, ClientError, Study
+from tests.end_to_end.test_studies import training_processes
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(300)
 
 BAD = """
+import time
+
 import torch
 
 from paretoscope import Problem
@@ -36,7 +39,7 @@ class Bad(Problem):
     def losses(self, model, batch):
         x, y = batch
         while self.how == "endless":
-            pass
+            time.sleep(0.001)
         if self.how == "greedy":
             kept = [torch.empty(10**9 // 4) for _ in range(10)]
         if self.how == "leaves":
@@ -70,44 +73,45 @@ def study_of(file: Path, *ways: str, **changed: Any) -> dict[str, Any]:
     return {"name": "bad", "code": str(file), "training": {"epochs": 2, "batch_size": 32}, "arms": arms, **changed}
 
 
-def test_each_fault_fails_its_own_trials_with_the_line(client: Client, file: Path, spec: dict[str, Any]) -> None:
-    beside = client.submit(spec)
+def said_by(study: Study) -> dict[str, tuple[str, str]]:
+    """By arm: its trial's state, and why."""
+    return {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
+
+
+def test_each_fault_fails_its_own_trials_with_the_line_and_an_endless_loop_at_the_time_limit(
+    client: Client, file: Path
+) -> None:
+    """The limit of one study is waited for while the other has its faults beside it."""
+    hanging = client.submit(study_of(file, "well", "endless", limits={"seconds": 45}))
+    until(lambda: said_by(hanging)["well"][0] == "finished", "what is well to end", 150)
     study = client.submit(study_of(file, "greedy", "leaves", "nan", "well")).wait(timeout=240)
-    said = {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
-    assert said["well"][0] == "finished"
+    said = said_by(study)
+    assert said["well"][0] == "finished", "a study beside it is not harmed"
     assert {state for arm, (state, _) in said.items() if arm != "well"} == {"failed"}
     greedy = f"bad.py:{LINES['kept = [torch.empty(10**9 // 4) for _ in range(10)]']}: out of memory"
     assert f"{greedy}: this process may use 6 GB" in said["greedy"][1]
     assert f"bad.py:{LINES['raise SystemExit(3)']}: it ended the process: sys.exit(3)" in said["leaves"][1]
     losses = LINES["def losses(self, model, batch):"]
     assert f"bad.py:{losses}: loss_a became non-finite in epoch 1, step 1" in said["nan"][1]
-    counts = beside.wait(timeout=240).read()["counts"]
-    assert counts["finished"] == counts["planned"], "a study beside it is not harmed"
-
-
-def test_an_endless_loop_is_ended_by_the_time_limit_with_its_line(client: Client, file: Path) -> None:
-    spec = study_of(file, "endless", "well", limits={"seconds": 40})
-    study = client.submit(spec).wait(timeout=240)
-    said = {trial["arm"]: (trial["state"], trial["reason"] or "") for trial in study.trials()}
-    assert said["well"][0] == "finished" and said["endless"][0] == "failed", said
+    ended = said_by(hanging.wait(timeout=240))
+    assert ended["well"][0] == "finished" and ended["endless"][0] == "failed", ended
     place = LINES['while self.how == "endless":']
     assert any(
-        f"bad.py:{line}: StillRunning: the study's limits.seconds" in said["endless"][1] for line in (place, place + 1)
+        f"bad.py:{line}: StillRunning: the study's limits.seconds" in ended["endless"][1] for line in (place, place + 1)
     )
 
 
-def test_an_endless_loop_can_be_paused_and_cancelled(client: Client, file: Path) -> None:
+def test_an_endless_loop_can_be_paused_and_cancelled(cluster: Running, client: Client, file: Path) -> None:
     study = client.submit(study_of(file, "endless"))
     until(lambda: study.trials()[0]["state"] == "running", "the trial to run", 120)
     study.pause()
     until(lambda: not study.read().get("pausing"), "its processes to have left", 120)
     assert study.trials()[0]["state"] == "planned", "it begins anew when the study goes on"
-    other = client.submit(study_of(file, "endless"))
-    until(lambda: other.trials()[0]["state"] == "running", "the trial to run", 120)
-    other.cancel()
-    assert other.wait(timeout=120).read()["state"] == "cancelled"
-    after = client.submit(study_of(file, "well")).wait(timeout=120)
-    assert after.read()["counts"]["finished"] == 1, "the cluster is free again"
+    study.resume()
+    until(lambda: study.trials()[0]["state"] == "running", "the trial to run again", 120)
+    study.cancel()
+    assert study.wait(timeout=120).read()["state"] == "cancelled"
+    until(lambda: not training_processes(cluster), "the cluster is free again", 120)
 
 
 @pytest.mark.parametrize("name", ["workers.py", "service.py"])

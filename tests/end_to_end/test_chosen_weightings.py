@@ -8,7 +8,7 @@ import pytest
 from pytest import approx
 
 from tests.end_to_end.killed import assert_same, killed_and_followed, undisturbed
-from tests.processes import Running, service_alone, short_home
+from tests.processes import Running
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -42,18 +42,17 @@ def shown(running: Running, study: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.filterwarnings("default")
-def test_every_trial_has_the_weighting_it_shows_and_a_killed_driver_changes_none() -> None:
-    with short_home() as home, service_alone(home) as service:
-        study, whole = undisturbed(service, SPEC)
-        chosen = shown(service, study.id)
-        assert {own["weighting.name"] for own in chosen.values()} == {"fixed", "stch", "mgda"}
-        for trial, own in chosen.items():
-            state, _, metrics = whole[trial]
-            assert state == "finished"
-            if own["weighting.name"] == "fixed":
-                assert metrics["weight_f2"] / metrics["weight_f1"] == approx(own["weighting.beta"], rel=1e-4)
-                assert "weighting.preference" not in own
-            assert ("cosine_f1_f2" in metrics) is (own["weighting.name"] == "mgda")
-        again, ended = killed_and_followed(service, SPEC, 20)
-        assert shown(service, again.id) == chosen
-        assert_same(ended, whole)
+def test_every_trial_has_the_weighting_it_shows_and_a_killed_driver_changes_none(service: Running) -> None:
+    study, whole = undisturbed(service, SPEC)
+    chosen = shown(service, study.id)
+    assert {own["weighting.name"] for own in chosen.values()} == {"fixed", "stch", "mgda"}
+    for trial, own in chosen.items():
+        state, _, metrics = whole[trial]
+        assert state == "finished"
+        if own["weighting.name"] == "fixed":
+            assert metrics["weight_f2"] / metrics["weight_f1"] == approx(own["weighting.beta"], rel=1e-4)
+            assert "weighting.preference" not in own
+        assert ("cosine_f1_f2" in metrics) is (own["weighting.name"] == "mgda")
+    again, ended = killed_and_followed(service, SPEC, 20)
+    assert shown(service, again.id) == chosen
+    assert_same(ended, whole)

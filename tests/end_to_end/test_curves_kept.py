@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from frontends.client import Client, Study
-from tests.end_to_end.test_studies import driver_of
+from frontends.client import Client, ClientError, Study
+from tests.end_to_end.test_studies import driver_of, service_pid
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(240)
@@ -58,29 +58,51 @@ def assert_curves_are_whole(study: Study, trial: dict[str, Any]) -> None:
         assert epochs == sorted(set(epochs)) and "points" in answer["reports"][-1]
 
 
-def test_a_killed_driver_leaves_no_curve_torn_and_the_study_goes_on(
+def test_a_killed_driver_is_started_again_and_a_killed_service_comes_back_and_no_curve_is_torn(
     cluster: Running, client: Client, spec: dict[str, Any]
 ) -> None:
-    study = client.submit(of_curves(spec, epochs=150, seeds=[0, 1]))
+    """Of two studies that run together one loses its driver; both go on under the service that comes back."""
+    epochs, alone = 150, {"resources": {"concurrency": 1}}
+    plain = client.submit({**spec, **alone, "name": "left alone", "training": {**spec["training"], "epochs": epochs}})
+    study = client.submit(of_curves(spec, epochs=epochs, seeds=[0, 1], **alone))
     until(lambda: all(own["places"] for own in study.trials() if not own["verifies"]), "their curves", seconds=150)
+    until(lambda: plain.read()["progress"] > 0.02, "some reports", 150)
     before = {own["id"]: brought_by(study, own) for own in study.trials() if not own["verifies"]}
-    for pid in driver_of(cluster, study):
+    killed = service_pid(cluster)
+    for pid in (*driver_of(cluster, study), killed):
         os.kill(pid, signal.SIGKILL)
-    study.wait(timeout=180)
-    assert [event["kind"] for event in study.events()].count("study_started") == 2
+    until(lambda: answered(study, "interrupted", "started again: its driver ended"), "it says so", 120)
+    for each in (plain, study):
+        each.wait(timeout=180)
+        assert each.read()["interrupted"] is None
+    assert service_pid(cluster) != killed
+    for each, starts in ((plain, 1), (study, 2)):
+        events = list(each.events())
+        assert [event["kind"] for event in events].count("study_started") == starts
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        for trial in each.trials():
+            assert [r["epoch"] for r in each.trial(trial["id"])["reports"]] == list(range(1, epochs + 1))
     curved = [trial for trial in study.trials() if not trial["verifies"]]
-    alone = [trial for trial in study.trials() if trial["verifies"]]
-    assert [len(curved), len(alone)] == [2, 2]
+    verifying = [trial for trial in study.trials() if trial["verifies"]]
+    assert [len(plain.trials()), len(curved), len(verifying)] == [6, 2, 2]
     for trial in curved:
         assert trial["state"] == "finished" and trial["places"] == POINTS
         assert_curves_are_whole(study, trial)
         now = brought_by(study, trial)
         assert before[trial["id"]] and all(now[epoch] == points for epoch, points in before[trial["id"]].items())
-    assert all(trial["state"] == "finished" and trial["places"] == 0 for trial in alone)
+    assert all(trial["state"] == "finished" and trial["places"] == 0 for trial in verifying)
     (arm,) = study.comparison()["arms"]
     assert arm["verified"]["counts"]["finished"] == 2
     assert arm["verified"]["differences"]["i_zy_bits"]["seeds"] == 2
     assert "separately trained networks" in study.comparison()["verdict"]
+
+
+def answered(study: Study, field: str, words: str) -> bool:
+    """What it says of itself; nothing while the service is away."""
+    try:
+        return str(study.read()[field]).startswith(words)
+    except ClientError:
+        return False
 
 
 def test_a_cancelled_study_keeps_the_curves_of_what_finished(client: Client, spec: dict[str, Any]) -> None:

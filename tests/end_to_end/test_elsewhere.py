@@ -105,7 +105,7 @@ def test_a_study_that_is_trained_here_and_elsewhere_is_paused_goes_on_and_ends_w
 ) -> None:
     here = {"name": "here", "problem": {"name": "curve", "x": {"grid": [0.2, 0.4]}}}
     far = {"name": "far", "problem": {"name": "curve", "x": {"grid": [0.6, 0.8]}}, "run": "elsewhere"}
-    study = submitted(client, tmp_path, arms=[here, far])
+    study = submitted(client, tmp_path, arms=[here, far], resources={"concurrency": 1})
     with study.ask() as first:
         first.report(gain=0.6, cost=0.3)
     until(lambda: len(study.trials(arm="here", state="finished")) == 2, "what Ray trains", 60)

@@ -36,6 +36,7 @@ def spec_of(epochs: int, seeds: list[int]) -> dict[str, Any]:
         "training": {"epochs": epochs, "batch_size": 128, "learning_rate": 0.01},
         "seeds": seeds,
         "evaluation": {"samples": 1},
+        "resources": {"concurrency": 1},
         "arms": [
             {"name": "manual β", "weighting": {"name": "fixed", "beta": {"grid": [0.001, 0.1]}}},
             {"name": "all β", "weighting": {"name": "conditional", "points": POINTS}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,8 @@ def test_a_forest_draws_a_front_of_accuracy_against_leaves(cluster: Running, tmp
         {"name": "TPE", "problem": searched, "search": {"name": "optuna", "sampler": "tpe", "trials": 15}},
         {"name": "stumps", "problem": {"name": "forest", "depth": 1, "trees": 10}},
     ]
-    spec = {"name": "forest", "code": str(tmp_path / "forest.py"), "seeds": [0, 1, 2, 3, 4], "arms": arms}
+    spec: dict[str, Any] = {"name": "forest", "code": str(tmp_path / "forest.py"), "seeds": [0, 1, 2, 3, 4]}
+    spec |= {"arms": arms, "resources": {"concurrency": 1}}
     with Client(cluster.url, cluster.token) as client:
         study = client.submit(spec).wait(timeout=420)
         assert study.read()["counts"]["finished"] == 20, study.read()["reason"]

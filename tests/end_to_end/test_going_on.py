@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from frontends.cli.local_ray import Process
 from frontends.client import Client, Study
 from service.contract.study.parsing import check_study
 from tests.end_to_end.test_studies import driver_of, processes_below
@@ -90,25 +91,32 @@ def test_a_study_paused_in_the_middle_goes_on_to_the_same_metrics(
     assert len(list((cluster.home / "states" / study.id).glob("*"))) == 1, "the end of the training, for more epochs"
 
 
-@pytest.mark.parametrize("victim", ["driver", "trial"])
-def test_a_study_whose_process_is_killed_in_the_middle_goes_on_to_the_same_metrics(
-    cluster: Running, client: Client, undisturbed: dict[str, dict[str, Any]], victim: str
+def test_a_study_whose_processes_are_killed_in_the_middle_goes_on_to_the_same_metrics(
+    cluster: Running, client: Client, undisturbed: dict[str, dict[str, Any]]
 ) -> None:
+    """First that of its trials, then, after another save, its driver."""
     study = client.submit(SPEC)
-    epoch = until(lambda: saved_after(client, study), "a first save", 150)
-    if victim == "driver":
-        victims = driver_of(cluster, study)
-    else:
-        own, titles = ("IDLE", "JobSupervisor", "Agent"), processes_below(cluster.process.pid)
-        victims = [
-            pid for pid, title in titles.items() if title.startswith("ray::") and not any(word in title for word in own)
-        ]
+    until(lambda: saved_after(client, study), "a first save", 150)
+    kill([pid for pid, title in processes_below(cluster.process.pid).items() if trains(title)])
+    first = saved_after(client, study)
+    until(lambda: saved_after(client, study) > first, "another save, by their successors", 150)
+    second = saved_after(client, study)
+    kill(driver_of(cluster, study))
+    ended_as_if_nothing_had_happened(study, undisturbed)
+    again = goes_on_after(study.events())
+    assert len(again) == 8 and len(set(again[:4])) == len(set(again[4:])) == 1
+    assert again[0] >= first and again[4] >= second > first, "from the last save, not from the beginning"
+    [_, started] = [event for event in study.events() if event["kind"] == "study_started"]
+    assert started["reason"].endswith(f"4 trials go on after epoch {again[4]}")
+
+
+def trains(title: str) -> bool:
+    return title.startswith("ray::") and not any(word in title for word in ("IDLE", "JobSupervisor", "Agent"))
+
+
+def kill(victims: list[int]) -> None:
+    """And wait until they are gone."""
     assert victims
     for pid in victims:
         os.kill(pid, signal.SIGKILL)
-    ended_as_if_nothing_had_happened(study, undisturbed)
-    again = goes_on_after(study.events())
-    assert len(again) == 4 and len(set(again)) == 1 and again[0] >= epoch, "from the last save, not from the beginning"
-    if victim == "driver":
-        [_, started] = [event for event in study.events() if event["kind"] == "study_started"]
-        assert started["reason"].endswith(f"4 trials go on after epoch {again[0]}")
+    until(lambda: not any(map(Process.read, victims)), "their end")

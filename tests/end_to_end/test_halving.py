@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.end_to_end.killed import Outcome, assert_same, killed_and_followed, undisturbed
-from tests.processes import Running, service_alone, short_home
+from tests.processes import Running
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -26,12 +25,6 @@ SPEC: dict[str, Any] = {
     "resources": {"cohort": 4},
     "stopping": {"name": "halving", "keep": 0.5, "first": 2},
 }
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Running]:
-    with short_home() as home, service_alone(home) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Code of one's own on a real Ray: a problem in a folder, a script with a search, a shell command, and their faults."""
+"""Code of one's own on a real Ray: a problem in a folder, and its faults. `test_forest` has a script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAIN = """
 import torch
 from nets import net
 
-from paretoscope import Problem, trainable
+from paretoscope import Problem
 
 
 class Both(Problem):
@@ -52,15 +52,6 @@ class Both(Problem):
         x, a, b = batch
         z = model["body"](x)
         return {"error-a": (model["a"](z) - a).abs().mean(), "error-b": (model["b"](z) - b).abs().mean()}
-
-
-@trainable(metrics={"gain": "maximize", "cost": "minimize"})
-def shell(trial, x: float = 0.5):
-    import subprocess
-
-    square = f"echo $(({round(100 * x)} * {round(100 * x)}))"
-    said = subprocess.run(["sh", "-c", square], capture_output=True, check=True)
-    trial.report(gain=x + 0.001 * trial.seed, cost=float(said.stdout) / 10000)
 """
 
 
@@ -78,7 +69,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def study_of(folder: Path, *arms: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    return {"name": "own", "code": str(folder), "seeds": [0, 1, 2], "arms": list(arms), **changed}
+    whole = {"name": "own", "code": str(folder), "seeds": [0, 1, 2], "arms": list(arms), **changed}
+    return {**whole, "resources": {"concurrency": 1}}
 
 
 def test_a_problem_is_trained_by_every_kind_of_weighting_and_judged(client: Client, folder: Path) -> None:
@@ -103,18 +95,6 @@ def test_a_problem_is_trained_by_every_kind_of_weighting_and_judged(client: Clie
     comparison = study.comparison()
     assert comparison["baseline"] == "by hand" and "front" in comparison["verdict"]
     assert all(arm["hypervolume"]["mean"] is not None for arm in comparison["arms"])
-
-
-def test_a_script_with_a_search_and_a_shell_draws_a_front(client: Client, folder: Path) -> None:
-    searched = {"name": "shell", "x": {"range": {"from": 0.0, "to": 1.0}}}
-    arm = {"name": "search", "problem": searched, "search": {"name": "optuna", "sampler": "random", "trials": 9}}
-    study = client.submit(study_of(folder, arm)).wait(timeout=200)
-    assert study.read()["counts"]["finished"] == 9
-    for trial in study.trials():
-        x = trial["config"]["problem.x"]
-        assert trial["metrics"]["cost"] == pytest.approx(x * x, abs=0.011)
-        assert trial["metrics"]["gain"] == pytest.approx(x + 0.001 * trial["seed"])
-    assert len(study.front()["points"]) >= 3
 
 
 def test_a_fault_is_told_by_the_users_own_line(client: Client, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A search by Optuna beside a grid: real HTTP, real Ray, real training."""
+"""Searches beside a grid and alone: real HTTP, real training, one of them on a real Ray."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from frontends.client import Client
+from tests.end_to_end.played_tune import trained_here
 from tests.end_to_end.test_studies import driver_of
 from tests.processes import Running, until
 
@@ -38,25 +39,10 @@ def searching(spec: dict[str, Any]) -> dict[str, Any]:
 SEARCHED = {"weighting.beta", "model.latent", "training.learning_rate"}
 
 
-def test_a_search_beside_a_grid_ends_with_exactly_the_asked_trials(client: Client, searching: dict[str, Any]) -> None:
-    study = client.submit({**searching, "training": {"epochs": 3, "batch_size": 256, "learning_rate": 0.03}}).wait(
-        timeout=180
-    )
-    tuned = study.trials(arm="tuned")
-    assert len(tuned) == 12 and {trial["state"] for trial in study.trials()} == {"finished"}
-    assert [trial["seed"] for trial in tuned] == [0, 1] * 6
-    for trial in tuned:
-        assert trial["config"].keys() >= SEARCHED
-        assert trial["metrics"]["weight_info"] == pytest.approx(trial["config"]["weighting.beta"])
-    assert {trial["config"]["model.latent"] for trial in tuned} == {4, 8}
-    fronts = {arm["name"]: arm["points"] for arm in study.front()["arms"]}
-    assert fronts["manual β"] and fronts["tuned"]
-
-
-def test_a_search_whose_driver_is_killed_keeps_what_it_knew(
+def test_a_search_beside_a_grid_whose_driver_is_killed_keeps_what_it_knew_and_ends_with_the_asked_trials(
     cluster: Running, client: Client, searching: dict[str, Any]
 ) -> None:
-    study = client.submit({**searching, "training": {"epochs": 100, "batch_size": 256}})
+    study = client.submit({**searching, "training": {"epochs": 100, "batch_size": 256, "learning_rate": 0.03}})
     until(lambda: len(study.trials(arm="tuned", state="finished")) >= 4, "the first batches", 120)
     before = {
         trial["id"]: trial["config"] for trial in study.trials(arm="tuned") if "weighting.beta" in trial["config"]
@@ -67,9 +53,15 @@ def test_a_search_whose_driver_is_killed_keeps_what_it_knew(
     study.wait(timeout=200)
     kinds = [event["kind"] for event in study.events()]
     assert (kinds.count("study_started"), kinds.count("trial_finished")) == (2, 16)
-    after = {trial["id"]: trial["config"] for trial in study.trials(arm="tuned")}
-    assert len(after) == 12 and all(config.keys() >= SEARCHED for config in after.values())
-    assert before.items() <= after.items()
+    tuned = study.trials(arm="tuned")
+    assert len(tuned) == 12 and [trial["seed"] for trial in tuned] == [0, 1] * 6
+    assert before.items() <= {trial["id"]: trial["config"] for trial in tuned}.items()
+    for trial in tuned:
+        assert trial["config"].keys() >= SEARCHED
+        assert trial["metrics"]["weight_info"] == pytest.approx(trial["config"]["weighting.beta"])
+    assert {trial["config"]["model.latent"] for trial in tuned} == {4, 8}
+    fronts = {arm["name"]: arm["points"] for arm in study.front()["arms"]}
+    assert fronts["manual β"] and fronts["tuned"]
 
 
 @pytest.fixture
@@ -85,10 +77,13 @@ def filling(spec: dict[str, Any]) -> dict[str, Any]:
     return {**toy, "training": {"epochs": 10, "learning_rate": 0.03}, "arms": [filled]}
 
 
-def test_a_front_that_is_filled_before_the_budget_ends_the_study(client: Client, filling: dict[str, Any]) -> None:
-    study = client.submit(filling).wait(timeout=180)
-    answer = study.read()
-    trials = study.trials()
+@pytest.mark.filterwarnings("default")
+def test_a_front_that_is_filled_before_the_budget_ends_the_study(service: Running, filling: dict[str, Any]) -> None:
+    """Ray alone is played: how it hands out cohorts is the same for every search."""
+    with Client(service.url) as client:
+        study = client.submit(filling)
+        trained_here(service, study)
+        answer, trials = study.read(), study.trials()
     counts = answer["counts"]
     assert answer["state"] == "finished" and answer["progress"] == 1.0
     assert counts["planned"] == counts["finished"] == len(trials) < 40

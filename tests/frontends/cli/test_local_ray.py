@@ -90,7 +90,7 @@ def test_stopping_a_job_ends_its_processes_even_if_they_ignore_sigterm(ray: Loca
     assert jobs.live() == {"j2"}
     assert jobs.stop("j2")
     assert until(lambda: (s := jobs.status("j2")) and s.is_ended() and s, "the job to end").status == "STOPPED"
-    until(lambda: not any("SIG_IGN" in _command(p) for p in ray.processes()), "its process to end", seconds=10)
+    until(lambda: not any("SIG_IGN" in _command(p) for p in ray.processes()), "its process to end")
     assert jobs.live() == set()
 
 
@@ -112,8 +112,8 @@ def test_ray_ends_with_the_process_that_started_it(number: int) -> None:
             assert len(family) > 5
             holder.send_signal(number)
             holder.wait(10)
-        until(lambda: not any(p.is_alive() for p in family), "Ray to end", seconds=20)
-        until(lambda: not processes_of(home / "ray"), "all of Ray to end", seconds=20)
+        until(lambda: not any(p.is_alive() for p in family), "Ray to end")
+        until(lambda: not processes_of(home / "ray"), "all of Ray to end")
 
 
 def test_a_long_home_gets_a_short_folder_for_the_sockets(tmp_path: Path) -> None:

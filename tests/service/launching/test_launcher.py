@@ -256,7 +256,7 @@ def test_the_thread_survives_an_error_and_ends_when_it_is_told(bench: Bench) -> 
         bench.launcher.wake()
         return cluster.started() == [study]
 
-    until(started, "the study starts all the same", 10)
+    until(started, "the study starts all the same")
     bench.launcher.stop()
     assert "launcher" not in [thread.name for thread in threading.enumerate()]
 

@@ -131,8 +131,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(service: Running, study: str, 
         path = f"/api/studies/{study}/trials/{trial}/artifacts/{NAME}"
         line.sendall(f"PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n".encode() + b"x" * 500)
         kept = folder(service, study) / trial
-        until(lambda: kept.is_dir() and list(kept.iterdir()), "the upload has begun", 10)
-    until(lambda: not list(kept.iterdir()), "nothing is left", 10)
+        until(lambda: kept.is_dir() and list(kept.iterdir()), "the upload has begun")
+    until(lambda: not list(kept.iterdir()), "nothing is left")
     assert service.get(f"/api/studies/{study}/trials/{trial}").json()["artifacts"] == {}
     assert "Traceback" not in service.log()
 

@@ -272,7 +272,7 @@ def elsewhere(do: Callable[[], object]) -> list[object]:
     given: list[object] = []
     thread = threading.Thread(target=lambda: given.append(do()), daemon=True)
     thread.start()
-    thread.join(timeout=5)
+    thread.join(timeout=60)
     return given
 
 

@@ -157,7 +157,7 @@ def test_the_failure_of_a_study_is_told_however_long_and_odd_its_reason_is(servi
 def test_an_event_alone_does_not_wait_for_company(service: Service) -> None:
     reporter = Reporter(StudyClient(service.url, None, "s1"))
     reporter.trial_started("t1")
-    until(lambda: len(service.events) == 1, "the event", seconds=10)
+    until(lambda: len(service.events) == 1, "the event")
     reporter.close(5)
 
 
@@ -251,8 +251,8 @@ def test_closing_is_bounded_when_nobody_answers(caplog: pytest.LogCaptureFixture
     start = time.monotonic()
     assert not reporter.close(0.3)
     assert "2 events did not reach http://service" in caplog.text
-    assert time.monotonic() - start < 1
-    until(lambda: not reporter._thread.is_alive(), "the thread to end", seconds=5)
+    assert time.monotonic() - start < 10, "a busy machine has room, and it is not a minute"
+    until(lambda: not reporter._thread.is_alive(), "the thread to end")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

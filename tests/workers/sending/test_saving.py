@@ -133,7 +133,7 @@ def test_a_script_that_saved_before_its_first_report_leaves_with_that() -> None:
         clock.now = 2 * EVERY
         assert not saving(progress(0)._replace(is_empty=True))
         assert not saving(progress(0)), "it is time to save"
-        until(lambda: service.kept, "the state to be kept", 10)
+        until(lambda: service.kept, "the state to be kept")
         saving.leave(progress(0)._replace(is_empty=True))
         assert saving.left and len(service.kept) == 1, "of nothing there is nothing to keep"
     assert unpacked(service.kept[0]).progress.epoch == 0
@@ -152,7 +152,7 @@ def test_it_is_known_for_how_long_it_has_to_leave() -> None:
         clock.now = 7.0
         assert saving.asked_for == 0
         service.state = "paused"
-        until(lambda: saving.is_to_leave, "it has to leave", 10)
+        until(lambda: saving.is_to_leave, "it has to leave")
         clock.now = 10.0
         assert saving.asked_for == 3.0
 
