@@ -64,14 +64,17 @@ def standing_words(place: ArmPlace) -> str:
     return f"{short} at the same {described(other).label}"
 
 
-def _written(amount: Amount) -> str:
+def _amount_words(amount: Amount) -> str:
     return setting_range(amount.mean, amount.lower, amount.upper)
 
 
 def lands_words(place: Place) -> str:
     """`β ≈ 0.0488 (0.031 to 0.077)`, of a front from where to where; without intervals below three seeds."""
-    each = [f"{key_label(key)} ≈ {_written(own)}" for key, own in place.amounts.items()]
-    ends = [f"{key_label(key)} ≈ {_written(low)} to {_written(high)}" for key, (low, high) in place.between.items()]
+    each = [f"{key_label(key)} ≈ {_amount_words(own)}" for key, own in place.amounts.items()]
+    ends = [
+        f"{key_label(key)} ≈ {_amount_words(low)} to {_amount_words(high)}"
+        for key, (low, high) in place.between.items()
+    ]
     return " and ".join(each or ends)
 
 

@@ -129,7 +129,7 @@ def test_where_an_arm_lands_is_said_in_the_baselines_settings(run: Run) -> None:
     one = {"mean": 0.0123, "lower": None, "upper": None}
     two = {"weighting.beta": {"mean": 0.1, "lower": 0.05, "upper": 0.2}, "training.l2": {**one, "mean": 0.5}}
     ends = {"weighting.beta": [one, two["weighting.beta"]]}
-    cases = [[{"amounts_to_over_seeds": own}] for own in ({"weighting.beta": one}, two, {})]
+    cases: list[Any] = [[{"amounts_to_over_seeds": own}] for own in ({"weighting.beta": one}, two, {})]
     cases.append([{"amounts_to_over_seeds": {}, "lands_between": ends}])
     single, both, none, between = run("pages/arms-table", "landsWords", *cases)
     assert (single, both, none) == ("β ≈ 0.0123", "β ≈ 0.1 (0.05 to 0.2) and l2 ≈ 0.5", "–")

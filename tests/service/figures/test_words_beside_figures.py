@@ -99,11 +99,11 @@ def test_convergence_says_where_its_threshold_comes_from() -> None:
     for trial, value in zip(view.trials, (0.5, 0.4, 0.3), strict=True):
         play(view, trial, accuracy(value))
     assert subtitle("convergence", view) == (
-        "0.475 is 95 % of the best arm's mean · one seed, no interval · best of several by final accuracy · "
-        "measured every 2 epochs"
+        "0.475 is 95 % of the best arm's mean · one seed, no interval · best of several by final accuracy "
+        "on the test split · measured every 2 epochs"
     )
     assert subtitle("convergence", view, x="0.4") == (
-        "one seed, no interval · best of several by final accuracy · measured every 2 epochs"
+        "one seed, no interval · best of several by final accuracy on the test split · measured every 2 epochs"
     )
     seeds = bottleneck_of(MIB, seeds=(0, 1, 2))
     assert subtitle("convergence", seeds) == "" and meta("convergence", seeds)["empty"] == ""
