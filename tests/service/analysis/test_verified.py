@@ -12,7 +12,7 @@ from service.analysis.curve_places import curve_places
 from service.analysis.verified import Gaps
 from service.analysis.verifying import verified
 from service.contract.methods.weightings import Conditional, Fixed
-from service.contract.study.expansion import count_trials, count_verifying, expand
+from service.contract.study.expansion import PlannedTrial, count_trials, count_verifying, expand
 from service.contract.study.study import Study
 from service.contract.wire.events import Curve
 from service.figures.drawing.trial_labels import labels_of
@@ -196,6 +196,7 @@ def test_a_curve_over_preferences_is_checked_by_networks_of_constant_weights() -
             for p, left, right in OF_LEFT
         ]
         if trial.planned.verifies:
+            assert isinstance(trial.planned, PlannedTrial)
             own = trial.planned.weighting
             assert isinstance(own, Fixed)
             weights.append(own.weights)
