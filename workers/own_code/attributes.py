@@ -29,7 +29,7 @@ class Attributes:
         return bool(self._places)
 
     @contextmanager
-    def found(self) -> Iterator[None]:
+    def changing(self) -> Iterator[None]:
         """Places are those that change within; what stood there is put back."""
         before = [dict(each) for each in self._objects]
         try:

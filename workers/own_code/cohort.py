@@ -94,7 +94,7 @@ class OwnCohort:
                 self.split, seeds, first.training.batch_size, partial(users_own, folder, problem.data)
             )
             self.model = Members(problem, seeds, self._passes.first_rows, alive)
-        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()), self.model.attributes.found():
+        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()), self.model.attributes.changing():
             self._find_shared()
         steps = math.ceil(len(self.split.train) / self._training.batch_size)
         setting = weightings.Setting(
@@ -195,6 +195,7 @@ class OwnCohort:
             return columns
         for name, part in self.split.held_out():
             measured = self._means(self._measure, name, part)
+            self._tell_missing(measured, name, epoch)
             losses = self._means(self._losses, name, part)
             own = dict(zip(self._metrics, measured.mT.tolist(), strict=True))
             own |= {TEST_LOSS.of(term): losses[:, i].tolist() for i, term in enumerate(self.problem.terms)}
@@ -233,6 +234,13 @@ class OwnCohort:
         what, method = ("losses", self._own.losses) if function is self._losses else ("measure", self._own.measure)
         with users_own(self._folder, method), torch.random.fork_rng(devices=()):
             return self._measuring(function, lambda: self._passes.measured(what, name, part))
+
+    def _tell_missing(self, measured: Tensor, split: PartName, epoch: int) -> None:
+        """What is no number has no place on a front, so the log says which metric it was."""
+        for metric, column in zip(self._metrics, measured.isfinite().unbind(1), strict=True):
+            if not bool(column.all()):
+                members = f"{int((~column).sum())} of {len(column)} members"
+                log.warning("measure gave no finite %s for %s on %s in epoch %d", metric, members, split, epoch)
 
     def _find_shared(self) -> None:
         """On the first batch, with the first member; and whether its losses are random."""

@@ -34,11 +34,12 @@ def put_together(form: Form | None, columns: Sequence[Any]) -> Any:
 
 def taken_apart(example: Any) -> tuple[list[Any], Form | None]:
     """What it holds, in order, and its form."""
+    kind: type
+    keys: tuple[Any, ...] = ()
     if isinstance(example, Mapping):
         keys, values, kind = tuple(example), list(example.values()), dict
     elif isinstance(example, (tuple, list)):
-        kind = type(example) if hasattr(example, "_fields") else tuple
-        keys, values = (), list(example)
+        values, kind = list(example), type(example) if hasattr(example, "_fields") else tuple
     else:
         return [example], None
     held = [taken_apart(value) for value in values]

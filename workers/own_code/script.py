@@ -8,6 +8,7 @@ goes on from there. What was reported after the last save is then reported again
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import tempfile
 import threading
@@ -112,6 +113,8 @@ class _Running:
         """Those with metrics. When it is to leave, one more is taken, so that its work is not for nothing."""
         while isinstance(each := self._next(), Said):
             self.epoch = each.epoch
+            for name in (name for name, value in each.metrics.items() if not math.isfinite(value)):
+                log.warning("report %d gave no finite %s: it has no place on a front", each.epoch, name)
             metrics: Metrics = {EPOCH: each.epoch, SECONDS: each.seconds, **each.metrics}
             yield EpochReport(epoch=each.epoch, metrics={self._planned.id: metrics}, failures={}, final=False)
             self._look()

@@ -250,3 +250,11 @@ def test_losses_may_differentiate_by_their_inputs(tmp_path: Path) -> None:
     together, alone = reports(code, trials)[-1], reports(code, trials[1:])[-1]
     own = {name: value for name, value in alone.metrics["t1"].items() if name != "seconds"}
     assert {name: together.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)
+
+
+def test_a_metric_that_is_no_number_fails_nothing_and_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    code = written(tmp_path, two_heads().replace('"mae": (b - p).abs().mean()', '"mae": (b - p).abs().mean() / 0 * 0'))
+    with caplog.at_level("WARNING"):
+        last = reports(code, [trial(f"t{k}", seed=k) for k in range(2)])[-1]
+    assert not last.failures and last.metrics["t0"]["acc"] is not None
+    assert "measure gave no finite mae for 2 of 2 members on test in epoch 3" in caplog.text

@@ -140,9 +140,12 @@ def test_how_much_is_held_out_may_be_said_without_a_name() -> None:
         ),
         ({"arms": [arm(problem={"name": "Mine"}, weighting={"name": "conditional"})]}, "arms[0].weighting.name", "own"),
         (
-            {"arms": [arm(problem={"name": "Mine"}, weighting={"name": "target-rate"})]},
+            {
+                "code": {**CODE, "problems": [{**CODE["problems"][0], "terms": ["a", "b", "c"]}]},
+                "arms": [arm(problem={"name": "Mine"}, weighting={"name": "target-rate"})],
+            },
             "arms[0].weighting.name",
-            "hold",
+            "the second of two terms",
         ),
     ],
 )
