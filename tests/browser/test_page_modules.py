@@ -704,3 +704,51 @@ def test_attacks_and_models_that_differ_are_named(stage: Page) -> None:
         "These studies differ in model: mlp, cnn.",
         "These studies differ in training: l1 0, none.",
     ]
+
+
+PICKER = """const { PointPicker } = await load("pages/point-picker");
+  const rings = [], late = [];
+  const picker = new PointPicker(study, metrics, { onPicked: (trial) => rings.push(trial), onShow() {} });
+  page.append(picker.element);
+  stage.answers["/api/studies/s/pick"] = () => new Promise((done) => late.push(done));
+  const press = async () => {
+    picker.element.querySelector("form").dispatchEvent(new Event("submit", { cancelable: true }));
+    await stage.settle();
+  };
+  const point = (trial) => ({ trial, why: trial, arm: "a", seed: 0, config: {}, metrics: {}, spec: {} });
+"""
+
+
+def test_each_rule_asks_for_a_point_by_all_that_is_set_for_it(stage: Page) -> None:
+    script = """picker.bounded.value = "accuracy";
+      picker.side.value = "at_most";
+      picker.bound.input.value = "0.5";
+      picker.then.value = "i_zy_bits";
+      picker.weights[1].input.value = "3";
+      for (const rule of ["knee", "weights", "constraint"]) {
+        picker.rule.value = rule;
+        await press();
+      }
+      return stage.asked.map(({ path }) => decodeURIComponent(path.split("?")[1]));"""
+    assert scene(stage, PICKER + script) == [
+        "by=knee",
+        "by=weights&weights=i_xz_bits:1,i_zy_bits:3",
+        "by=constraint&at_most=accuracy:0.5&then=i_zy_bits",
+    ]
+
+
+def test_the_point_is_the_one_asked_for_last_whichever_answer_comes_first(stage: Page) -> None:
+    script = """await press();
+      await press();
+      late[1](point("newer"));
+      await stage.settle();
+      late[0](Response.json({ error: { message: "none" } }, { status: 422 }));
+      await stage.settle();
+      await press();
+      await press();
+      late[3](point("newest"));
+      await stage.settle();
+      late[2](point("older"));
+      await stage.settle();
+      return [rings, picker.why.textContent.includes("Newest"), picker.problem.textContent];"""
+    assert scene(stage, PICKER + script) == [["newer", "newest"], True, ""]

@@ -62,6 +62,7 @@ export class PointPicker {
     };
     this.why = h("p", { role: "status" });
     this.settings = h("p", { class: "muted" });
+    this.round = 0;
     /** @type {PickedPoint | null} */
     this.picked = null;
     const show = () => this.picked && onShow(this.picked.trial);
@@ -123,16 +124,22 @@ export class PointPicker {
   }
 
   async #pick() {
+    const mine = ++this.round;
     setText(this.problem, "");
+    /** @type {PickedPoint | null} */
+    let picked = null;
+    let problem = "";
     try {
-      this.picked = await get(`${this.path}?${this.#query()}`);
+      picked = await get(`${this.path}?${this.#query()}`);
     } catch (error) {
-      this.picked = null;
-      setText(this.problem, error.message);
+      problem = error.message;
     }
-    this.result.hidden = this.picked === null;
-    this.onPicked(this.picked?.trial ?? null);
-    if (this.picked) this.#tell(this.picked);
+    if (mine !== this.round) return; // another was asked for
+    this.picked = picked;
+    setText(this.problem, problem);
+    this.result.hidden = picked === null;
+    this.onPicked(picked?.trial ?? null);
+    if (picked) this.#tell(picked);
   }
 
   /** @param {PickedPoint} picked */

@@ -7,6 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
+from service.contract.wire.events import Curve
 from service.figures import figures_of
 from service.figures.figure import Asked
 from service.figures.filling import FIGURE, FilledPlace, draw_filling, filling_data, gap_words
@@ -64,6 +65,27 @@ def test_a_curve_beside_them_has_all_of_its_points() -> None:
         ("β 0.1", 1, 2, (4.0, 2.0)),
     ], "at the third the code carries nothing"
     assert arm.largest is not None and gap_words(arm) == "all β: 2 values, largest gap 1.41"
+
+
+def test_what_breaks_a_constraint_fills_nothing() -> None:
+    """A value with one seed left is that one; one without any has no place, and so it is along a curve."""
+    view = bottleneck_of(FILLED, ONE_NETWORK, seeds=[0, 1], constraints=[{"metric": "accuracy", "at_least": 0.9}])
+
+    def measured(x: float, y: float, accuracy: float) -> dict[str, float | None]:
+        both = {"i_xz_bits": x, "i_zy_bits": y, "accuracy": accuracy}
+        return {**both, **{f"validation_{name}": value for name, value in both.items()}}
+
+    slots, alike = ([t for t, own in view.trials.items() if own.planned.arm == arm] for arm in ("filled", "all β"))
+    for trial, x, accuracy in zip(slots, (10.0, 0.1, 0.2, 0.3), (0.95, 0.5, 0.5, 0.5), strict=False):
+        play(view, trial, [measured(x, 3.0, accuracy)])
+    places: Curve = [
+        {"where": {"beta": beta}, "metrics": measured(x, y, accuracy)}
+        for beta, x, y, accuracy in [(0.01, 10.0, 3.0, 0.95), (0.1, 4.0, 2.0, 0.5)]
+    ]
+    for trial in alike:
+        play_curves(view, trial, places)
+    kept = [[(place.seeds, place.values) for place in arm.places] for arm in filling_data(view).arms]
+    assert kept == [[(1, (10.0, 3.0))], [(2, (10.0, 3.0))]]
 
 
 def test_it_is_drawn_with_numbers_and_a_click_opens_a_trial() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from service.contract.study.limits import Limits
 from service.contract.wire.events import StudyState
 from service.views.fold import StudyView
 from service.views.overlay import Overlay
@@ -114,6 +115,14 @@ def test_it_reports_what_any_of_them_does_each_once() -> None:
     assert both.metrics[: len(plain.metrics)] == plain.metrics
     assert set(both.metrics) == {*plain.metrics, *attacked.metrics} and len(both.metrics) == len(set(both.metrics))
     assert both.study.evaluation == attacked.study.evaluation, "the study that reports most"
+
+
+def test_limits_are_those_of_all_or_none() -> None:
+    """What one study calls enough is not what the other does."""
+    one, same = (study(f"s{i}", MIB, limits={"seconds": 60}) for i in (1, 2))
+    wider = study("s3", MIB, limits={"seconds": 90}, evaluation=PGD)
+    assert Overlay([one, same]).study.limits == one.study.limits
+    assert Overlay([one, wider]).study.limits == Overlay([wider, one]).study.limits == Limits()
 
 
 def test_seeds_are_those_of_all_and_the_name_that_of_each() -> None:

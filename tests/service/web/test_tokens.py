@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from service.contract.wire.errors import NotFound
+from service.contract.wire.events import StudyPaused, StudyStarted
 from service.web import audit
 from service.web.audit import Audit
 from service.web.rates import Rate
@@ -155,6 +156,17 @@ def test_a_study_that_goes_on_is_one_of_those_that_a_token_may_have_at_once(
     assert guarded.cancel(second).status_code == 200 and guarded.state(own) == state
     assert ask(guarded, token, "POST", f"/api/studies/{own}/{wish}", json=body).status_code == 200
     assert ask(guarded, token, "POST", json=SPEC).status_code == 403, "it counts again"
+
+
+@pytest.mark.parametrize("wish", ["resume", "extend"])
+def test_a_paused_study_that_goes_on_does_not_count_beside_itself(guarded: Bench, wish: str) -> None:
+    """It is not over, so it is among the studies under way, and is counted anew."""
+    token = create(guarded, scopes=["read", "write"], studies_at_once=1, trials=6)["token"]
+    own = str(ask(guarded, token, "POST", json={**SPEC, "seeds": [0]}).json()["id"])
+    guarded.parts.store.append(own, [StudyStarted(uid="start"), StudyPaused(uid="pause")])
+    body = {"seeds": [1]} if wish == "extend" else None
+    answer = ask(guarded, token, "POST", f"/api/studies/{own}/{wish}", json=body)
+    assert answer.status_code == 200, answer.text
 
 
 def test_a_study_of_somebody_else_counts_for_the_token_that_lets_it_go_on(guarded: Bench) -> None:

@@ -106,6 +106,21 @@ def test_noise_that_is_large_is_drawn_step_by_step() -> None:
     assert asked.asked == [Request("normal", False, (ROWS, 3))]
 
 
+def test_every_request_of_a_step_has_numbers_of_its_own_and_so_has_every_step() -> None:
+    """Those that are not of the batch's rows too, the same at every run of the same step."""
+    asked = noise()
+
+    def drawn(step: int) -> list[Tensor]:
+        asked.move(step, slice(ROWS))
+        asked.begin(0)
+        with Answered(asked, 0):
+            return [torch.randn(7) for _ in range(3)]
+
+    first, second, again = drawn(1), drawn(2), drawn(1)
+    rows = {tuple(each.tolist()) for each in [*first, *second]}
+    assert len(rows) == 6 and all(map(torch.equal, first, again))
+
+
 def test_what_was_not_asked_for_before_cannot_be_drawn_while_stacked() -> None:
     asked = noise()
     asked.begin()

@@ -18,6 +18,7 @@ from service.contract.wire.epoch_report import EpochReport
 from tests.workers.own_code.parts import written
 from workers.own_code import script
 from workers.own_code.script import run_script
+from workers.own_code.trial import Said, Saved, Trial
 from workers.own_code.watching import PAUSED, Watch
 from workers.training.loop import Progress
 
@@ -83,6 +84,24 @@ def test_every_report_of_the_function_is_one_of_the_trial(tmp_path: Path) -> Non
     assert not reports[-1].failures and reports[-1].epoch == 3
     seconds = [report.metrics["t"]["seconds"] for report in reports[:-1]]
     assert seconds == sorted(seconds)  # type: ignore[type-var]
+
+
+def test_seconds_are_those_of_training_alone_each_counted_once(tmp_path: Path) -> None:
+    """Two seconds before each report, five until it was taken; and seven before the trial was killed."""
+    clock, told = 0.0, list[float]()
+
+    def say(said: Said) -> None:
+        nonlocal clock
+        told.append(said.seconds)
+        clock += 5.0
+        trial.go_on()
+
+    trial = Trial(7, {}, tmp_path, ["size"], Saved(None, 0, 7.0), say, lambda: clock)
+    for size in range(3):
+        clock += 2.0
+        trial.report(size=size)
+    trial.save(b"x")
+    assert told == [9.0, 11.0, 13.0] and trial.saved_at.seconds == 13.0
 
 
 def test_it_knows_its_seed_its_values_and_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -163,6 +163,23 @@ def test_the_edge_of_what_collapses_is_found() -> None:
     assert max(living) > 0.3 and len(trials) - len(living) <= 6
 
 
+def test_what_breaks_a_constraint_is_on_no_front_however_it_is_told() -> None:
+    """Above 0.7 all is infeasible: the search goes on as if those had failed, and so does one that the log brings."""
+
+    def broken(trial: PlannedTrial) -> float:
+        return 0.5 if beta_of(trial) >= 0.7 else -0.5
+
+    search, failing = (filler(study(trials=12, tolerance=0.1)) for _ in range(2))
+    asked: list[PlannedTrial] = []
+    while batch := search.ask():
+        asked += batch
+        for trial in batch:
+            search.tell(trial.id, reached(trial), [-1.0, broken(trial)])
+    assert values(asked) == values(run(failing, lambda t: reached(t) if beta_of(t) < 0.7 else None))
+    known = {t.id: Past({"weighting.beta": beta_of(t)}, True, reached(t), [broken(t)]) for t in asked[:8]}
+    assert values(run(filler(study(trials=12, tolerance=0.1), known))[:1]) == values(asked[8:9])
+
+
 def test_whole_numbers_are_filled_with_whole_numbers_and_no_longer() -> None:
     arm = {
         "name": "sized",

@@ -69,6 +69,14 @@ def test_a_gap_within_the_interval_over_seeds_is_left_alone() -> None:
     assert len(stretches(two_seeds, always)) == 1, "two seeds have no interval worth the name"
 
 
+@pytest.mark.parametrize("noisy", [0, 1])
+def test_a_gap_that_is_clear_in_one_objective_alone_is_still_one(noisy: int) -> None:
+    swings, steady = [(0.0, 0.8), (0.9, 0.1), (0.5, 0.7)], [(1.0, 0.3), (1.1, 0.2), (0.9, 0.1)]
+    by_objective = [swings, steady] if noisy == 0 else [steady, swings]
+    places = [place(float(end), *((x[end], y[end]) for x, y in zip(*by_objective, strict=True))) for end in (0, 1)]
+    assert len(stretches(places, always)) == 1
+
+
 def test_seeds_that_shift_the_whole_front_alike_are_no_noise() -> None:
     shifted = [place(t, *((t + 5 * s, 1 - t - 7 * s) for s in range(4))) for t in (0.0, 1.0)]
     assert len(stretches(shifted, always)) == 1
