@@ -65,6 +65,7 @@ def driven_here(
         settings = {"URL": running.url, "JOB": job, "DATA": str(running.home / "data")}
         patch.setattr(os, "environ", {**os.environ, **{f"PARETOSCOPE_{key}": text for key, text in settings.items()}})
         patch.setattr(ray, "cluster_resources", lambda: {"CPU": 1.0})
+        patch.setattr(ray, "nodes", lambda: [{"Alive": True, "Resources": {"CPU": 1.0}}])
         patch.setattr(ray, "get_gpu_ids", list)
         patch.setattr("ray.tune.with_parameters", lambda function, plan: plan)
         patch.setattr("ray.tune.with_resources", lambda plan, resources: plan)

@@ -12,7 +12,8 @@ MOST = 1000
 
 def leftovers(service: Running, told: Told, before: set[str]) -> list[str]:
     """In words; `before` are studies that nobody here has made."""
-    studies = {study["id"] for study in service.get("/api/studies", limit=MOST).json()["studies"]}
+    lists = [service.get("/api/studies", limit=MOST, archived=away).json()["studies"] for away in (False, True)]
+    studies = {study["id"] for listed in lists for study in listed}
     expected = before | (told.made - told.deleted)
     wrong = [f"study {study} is there" for study in studies - expected]
     wrong += [f"study {study} is not there" for study in expected - studies]
