@@ -26,7 +26,7 @@ from service.figures.figure import Asked
 from service.figures.timeline import draw_timeline, timeline_data
 from service.views.view import View
 from tests.golden.awkward import STUDIES
-from tests.golden.test_goldens import VERSIONS, WRITE, same, scrubbed
+from tests.golden.test_goldens import VERSIONS, WRITE, same, scrubbed, write
 
 FOLDER = Path(__file__).parent / "drawings"
 MOST_CHOICES = 3  # of one control: the first ones differ as the others do
@@ -103,8 +103,7 @@ def lines_of(kept: dict[str, Any]) -> str:
 def check(file: Path, found: dict[str, Any]) -> None:
     plain = scrubbed(json.loads(json.dumps(found)), {})
     if WRITE:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(lines_of(plain))
+        write(file, plain, lines_of(plain))
     wanted = json.loads(file.read_text())
     differing = same(plain, wanted)
     assert not differing, f"{file.stem}: {len(differing)} differ, first {differing[:3]}"
