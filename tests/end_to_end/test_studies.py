@@ -217,7 +217,7 @@ def test_an_arm_that_has_spent_its_training_seconds_stops_and_the_other_trains_o
     """On real Ray: a cohort that is stopped leaves its process, and the next arm finishes in it."""
     slow = {**spec["arms"][0], "name": "slow", "training": {"epochs": 10_000}}
     arms = [slow, {**spec["arms"][0], "name": "quick"}]
-    whole = {**beside(spec), "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
+    whole = {**spec, "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
     study = client.submit(whole).wait(timeout=180)
     state = study.read()
     assert state["state"] == "finished" and state["progress"] == 1
