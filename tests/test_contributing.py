@@ -117,7 +117,7 @@ def extended(copy: Path) -> Extended:
 
 def run(folder: Path, *arguments: str, **settings: str) -> str:
     """An interpreter that finds the copy before the checkout."""
-    command = [sys.executable, *arguments]
+    command = [sys.executable, "-B", *arguments]
     variables = environment(PYTHONPATH=str(folder), **settings)
     answer = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, timeout=280, check=False

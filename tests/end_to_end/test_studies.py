@@ -220,7 +220,7 @@ def test_an_arm_that_has_spent_its_training_seconds_stops_and_the_other_trains_o
     every = {"name": "conditional", "points": 2}
     slow = {**spec["arms"][0], "name": "slow", "weighting": every, "training": {"epochs": 10_000}}
     arms = [slow, {**spec["arms"][0], "name": "quick"}]
-    whole = {**beside(spec), "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
+    whole = {**spec, "arms": arms, "baseline": None, "limits": {"training_seconds": 4}}
     study = client.submit(whole).wait(timeout=180)
     state = study.read()
     assert state["state"] == "finished" and state["progress"] == 1
