@@ -13,7 +13,7 @@ function propertyOf({ kind, choices, default: standard, required, optional, doc 
   return optional ? { anyOf: [value, { type: "null" }], ...said } : { ...value, ...said };
 }
 
-/** @param {OwnProblem} own @param {Schema["$defs"]} defs @param {boolean} isOnly @returns {ProblemEntry} */
+/** @param {OwnProblem} own @param {Schema["$defs"]} defs @param {boolean} isOnly @returns {FormProblem} */
 function entryOf(own, defs, isOnly) {
   const properties = Object.fromEntries(own.parameters.map((each) => [each.name, propertyOf(each)]));
   const required = own.parameters.filter((each) => each.required).map((each) => each.name);

@@ -309,8 +309,10 @@ interface ProblemEntry extends Entry {
   code: string[];
   entry: string | null;
   terms: string[];
-  weighs?: boolean;
 }
+
+/** Of the form: a script of one's own weighs nothing, or by itself. */
+type FormProblem = ProblemEntry & { weighs?: boolean };
 
 interface Catalog {
   data: Entry[];
@@ -325,6 +327,7 @@ interface Catalog {
 
 /** What the form offers: the service's catalog, or with the problems of a reader's own file. */
 interface FormCatalog extends Catalog {
+  problems: FormProblem[];
   code?: string; // the file that the problems stand in
 }
 

@@ -280,7 +280,8 @@ def test_the_methods_say_how_a_front_was_filled() -> None:
     play(view, first, [])
     tell(view, event("study_finished", spared=others))
     assert "ranges; 1 trial)" in methods(view).paragraph, "what was spared was never trained"
-    aimed = bottleneck_of({**FILLED, "search": {**FILLED["search"], "aim": "hypervolume"}}, seeds=[0])
+    aim = {"name": "fill", "trials": 12, "tolerance": 0.3, "aim": "hypervolume"}
+    aimed = bottleneck_of({**FILLED, "search": aim}, seeds=[0])
     text = methods(aimed).paragraph
     assert f"placed where the front can add most to the hypervolume {papers} until no gap is above 0.3 of" in text
 
