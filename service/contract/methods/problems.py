@@ -6,7 +6,15 @@ from functools import reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field, GetCoreSchemaHandler, SerializationInfo, SerializerFunctionWrapHandler, model_validator
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from service.contract.methods.own_problems import OwnProblem, own_problem
@@ -167,6 +175,16 @@ class Multitask(Strict):
         return [*of_tasks, *main, *(MULTITASK_METRICS if accurate else ()), TEST_EXAMPLES]
 
 
+OWN_SCHEMA: JsonSchemaValue = {
+    "title": "OwnProblem",
+    "description": "a class or function of the study's code, and its parameters",
+    "type": "object",
+    "properties": {"name": {"type": "string", "description": "of the class or function"}},
+    "required": ["name"],
+    "additionalProperties": True,
+}
+
+
 class _OwnToo:
     """Marks a field for a built-in problem, told apart by its name, or one of the study's own code."""
 
@@ -175,6 +193,9 @@ class _OwnToo:
         built_in = handler.generate_schema(Annotated[known, Field(discriminator="name")])
         serialization = core_schema.wrap_serializer_function_ser_schema(_dumped, info_arg=True, schema=built_in)
         return core_schema.no_info_wrap_validator_function(_checked, built_in, serialization=serialization)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(core), OWN_SCHEMA]}
 
 
 def _checked(value: Any, built_in: core_schema.ValidatorFunctionWrapHandler) -> Any:

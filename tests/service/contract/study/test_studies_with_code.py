@@ -6,6 +6,7 @@ import json
 import pickle
 from typing import Any
 
+import jsonschema
 import pytest
 
 from service.contract.methods.own_problems import OwnProblem
@@ -42,6 +43,15 @@ def test_it_is_read_again_as_it_was_stored() -> None:
     assert check_study(stored) == study
     assert stored["arms"][0]["problem"] == {"name": "Mine", "width": {"grid": [16, 64]}, "shape": "flat"}
     assert [trial.id for trial in expand(check_study(stored))] == [trial.id for trial in expand(study)]
+
+
+def test_the_schema_of_answers_knows_problems_of_ones_own() -> None:
+    study = check_study(study_of()).model_dump(by_alias=True, mode="json")
+    for mode in ("validation", "serialization"):
+        jsonschema.validate(study, Study.model_json_schema(mode=mode))
+    with pytest.raises(jsonschema.ValidationError):
+        unnamed = {**study, "arms": [{**study["arms"][0], "problem": {"width": 16}}]}
+        jsonschema.validate(unnamed, Study.model_json_schema())
 
 
 def test_its_trials_travel_between_processes() -> None:
