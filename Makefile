@@ -85,7 +85,7 @@ postgresql:
 # where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
 test: install browser datasets postgresql style
 	@rm -f .pytest_cache/v/cache/lastfailed
-	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || $(BIN)/python -m tests.again; $(AFTER)
+	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || $(BIN)/python -m tests.again $$?; $(AFTER)
 
 # The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
 ROOMS := analysis answers contract exports figures launching views

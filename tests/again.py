@@ -16,10 +16,11 @@ MOST = 4
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
-def main() -> int:
+def main(code: int) -> int:
+    """What pytest ended with is the answer, unless it is that all ran and some failed."""
     failed = list(json.loads(FAILED.read_text())) if FAILED.is_file() else []
-    if not 0 < len(failed) <= MOST:
-        return 1
+    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= MOST:
+        return code
     print(f"\nOnce more, alone: {', '.join(failed)}\n", flush=True)
     code = int(pytest.main(["--last-failed", "--last-failed-no-failures=none", "-q"]))
     print(f"\nFailed beside others, {'and alone' if code else 'and passed alone'}: {', '.join(failed)}", flush=True)
@@ -27,4 +28,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(int(sys.argv[1])))

@@ -66,8 +66,8 @@ QUANTITIES = [
     Quantity("measured beside(PATH; ARM)", "the same of our seeds", ours, lambda q: "ours"),
     Quantity(
         "deviations apart(PATH; ARM)",
-        "ours minus published, in standard deviations of both and of the published rounding",
+        "ours minus published, in standard deviations of single runs of both and of the published rounding",
         apart,
-        lambda q: "apart, in standard deviations",
+        lambda q: "apart, in standard deviations of runs",
     ),
 ]

@@ -142,7 +142,7 @@ def _best_shown(comparison: Answer) -> str:
 def _quality(arm: Answer, single: bool, shown: str) -> list[str]:
     if single:
         return [_over_seeds(arm["delta_m"]), _over_seeds(arm["mean_rank"])]
-    return [_over_seeds(arm["best_over_seeds"].get(shown))]
+    return [_over_seeds(arm.get("best_over_seeds", {}).get(shown))]
 
 
 def _over_seeds(answer: Answer | None) -> str:

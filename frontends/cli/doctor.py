@@ -120,7 +120,7 @@ def server(url: str) -> Look:
         example = "postgresql://user:password@host/name"
         return Look("database", "wrong", f"{OF_A_SERVER} is no address, as {example}", "correct it")
     try:
-        with psycopg.connect(url, connect_timeout=5) as connection:
+        with psycopg.connect(url, connect_timeout=5, options="-c statement_timeout=10000") as connection:
             there = connection.execute("SELECT to_regclass('studies')").fetchone()
             if there is None or there[0] is None:
                 return Look("database", "well", f"{name} has no study yet")

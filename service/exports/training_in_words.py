@@ -30,7 +30,7 @@ SETTINGS = {  # of training, in words; each is told where it is not its default,
     "l1": "l1",
     "l2": "l2",
     "flip": "images mirrored at random",
-    "shift": "images moved by up to so many pixels:",
+    "shift": "images moved, in pixels at most",
     "average": "weights averaged with decay",
     "best": "weights of the best epoch by validation, by",
 }

@@ -79,7 +79,7 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._untaken = self.loop.call_later(self.answer_seconds, self._close_untaken)
+        self._await_taking()
 
     def resume_writing(self) -> None:
         self._taken()
@@ -116,8 +116,15 @@ class Connection(H11Protocol):
             self._untaken.cancel()
             self._untaken = None
 
-    def _close_untaken(self) -> None:
-        """Reset, or the system would keep what is on its way for as long."""
+    def _await_taking(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._untaken = self.loop.call_later(self.answer_seconds, self._close_untaken, waiting)
+
+    def _close_untaken(self, waiting: int) -> None:
+        """Where nothing of it was taken. Reset, or the system would keep what is on its way for as long."""
+        if self.transport.get_write_buffer_size() < waiting:
+            self._await_taking()
+            return
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.transport.abort()
 

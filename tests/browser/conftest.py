@@ -24,10 +24,10 @@ def started() -> Iterator[Running]:
 def alone(started: Running) -> Iterator[Running]:
     """It has no study when a file of tests begins."""
     yield started
-    while studies := started.get("/api/studies").json()["studies"]:
-        for study in studies:
-            started.post(f"/api/studies/{study['id']}/cancel")
-            started.delete(f"/api/studies/{study['id']}").raise_for_status()
+    for study in started.get("/api/studies?limit=1000").json()["studies"]:
+        started.post(f"/api/studies/{study['id']}/cancel")
+        started.delete(f"/api/studies/{study['id']}").raise_for_status()
+    assert not started.get("/api/studies").json()["studies"]
 
 
 @pytest.fixture(scope="package")

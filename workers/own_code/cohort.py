@@ -41,9 +41,8 @@ from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
 from workers.training import annealing
 from workers.training.angles import Angles
-from workers.training.averaging import averages_of
-from workers.training.best_epoch import best_epoch_of
 from workers.training.gradients import Step
+from workers.training.kept_weights import KeptWeights
 
 log = logging.getLogger(__name__)
 
@@ -110,8 +109,7 @@ class OwnCohort:
         self._go(choice.stacks)
         self._trainings = [t.training for t in trials]
         self.optimizer = self._optimizer()
-        self.averages = averages_of(self._trainings, [stack.flat for stack in self.model.stacks])
-        self.best = best_epoch_of(trials, self.model.state())
+        self.kept = KeptWeights(trials, [stack.flat for stack in self.model.stacks], self.model.state())
         self.angles = Angles(terms)
         self.model.train(False)
         with torch.random.fork_rng(devices=()):
@@ -130,18 +128,15 @@ class OwnCohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.state(), "optimizer": self.optimizer.state()}
-        kept = {name: own.state() for name, own in (("averages", self.averages), ("best", self.best)) if own}
-        way = {"stacked": torch.tensor(self.stacks)}
-        return joined({**parts, **kept, "weighting": self.weighting.state(), "way": way})
+        parts |= {"weighting": self.weighting.state(), "way": {"stacked": torch.tensor(self.stacks)}}
+        return joined(parts) | self.kept.state()
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.seeds.device, copy=True) for name, tensor in state.items()}
         self.model.load(within("model", own))
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
-        for name, kept in (("averages", self.averages), ("best", self.best)):
-            if kept:
-                kept.load(within(name, own))
+        self.kept.load(own)
         self._go(bool(own["way.stacked"]))  # the two ways round differently
 
     @property
@@ -162,8 +157,7 @@ class OwnCohort:
                 with users_own(self._folder, self._own.optimizer):
                     self.optimizer.step([update.encoder, update.head])
                 self._shake(f"langevin/{epoch}/{number}")
-                if self.averages:
-                    self.averages.follow()
+                self.kept.after_step()
                 losses.append(update.losses)
                 weights.append(update.weights)
                 if update.gram is not None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from service.contract.methods.problems import Problem
 from service.contract.metrics import VALIDATION, described
 from service.contract.study.expansion import PlannedTrial
 from workers.state import Remembering
@@ -19,10 +20,8 @@ class BestEpoch(Remembering):
 
     remembers = ("_epochs", "_values", "_kept")
 
-    def __init__(self, trials: Sequence[PlannedTrial], model: Mapping[str, Tensor]) -> None:
-        metric = trials[0].training.best or ""
-        row = described(next((name for name in trials[0].problem.metrics if name == metric), metric))
-        self._metric, self._sign = VALIDATION.of(metric), 1.0 if row.goal == "maximize" else -1.0
+    def __init__(self, trials: Sequence[PlannedTrial], metric: str, model: Mapping[str, Tensor]) -> None:
+        self._metric, self._sign = VALIDATION.of(metric), _sign(trials[0].problem, metric)
         self._model = [tensor.detach() for tensor in model.values()]  # [K, …]
         self._kept = [tensor.clone() for tensor in self._model]
         self._epochs = torch.zeros(len(trials), dtype=torch.long)
@@ -60,4 +59,11 @@ class BestEpoch(Remembering):
 
 def best_epoch_of(trials: Sequence[PlannedTrial], model: Mapping[str, Tensor]) -> BestEpoch | None:
     """None where the last epoch is kept."""
-    return BestEpoch(trials, model) if trials[0].training.best else None
+    metric = trials[0].training.best
+    return None if metric is None else BestEpoch(trials, metric, model)
+
+
+def _sign(problem: Problem, metric: str) -> float:
+    """1 where more is better, −1 where less is: a problem of one's own has its metrics' rows in their names."""
+    own = next((name for name in problem.metrics if name == metric), metric)
+    return 1.0 if described(own).goal == "maximize" else -1.0

@@ -6,7 +6,6 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +16,7 @@ from service.contract.methods.balance import hidden_code
 from service.contract.methods.data import Data
 from service.contract.methods.weightings import Conditional
 from service.contract.methods.weightings import Weighting as WeightingSpec
-from service.contract.metrics import BEST_EPOCH, EPOCH, LOSS, SECONDS, WEIGHT
+from service.contract.metrics import EPOCH, LOSS, SECONDS, WEIGHT
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation
 from service.contract.wire.epoch_report import EpochReport
@@ -41,9 +40,8 @@ from workers.problems.bottleneck import Bottleneck
 from workers.state import State, copy_into, joined, within
 from workers.training import alignment, annealing, gradients
 from workers.training.angles import Angles
-from workers.training.averaging import Averages, averages_of
-from workers.training.best_epoch import BestEpoch, best_epoch_of
 from workers.training.gradients import Step
+from workers.training.kept_weights import KeptWeights
 from workers.weightings import Weighting
 from workers.weightings.conditional import told_by
 
@@ -99,19 +97,19 @@ def train(
         rests = rung is not None and epoch == rung.epoch and not last
         measured = rung.evaluation if rung and rests else evaluation
         drawn = alive and _draws_curves(epoch, epochs, evaluation.every, clocked)
-        with _as_measured(cohort, evaluation, epoch, last):
+        plain = partial(cohort.evaluate, Evaluation(samples=evaluation.samples), epoch, False)
+        with cohort.kept.worn(epoch, plain if last and alive else None):
             if alive:
                 columns |= cohort.evaluate(measured, epoch, last)
             points = cohort.curves(evaluation, epoch, last) if drawn else {}
-            columns |= _best_epochs(cohort, columns, epoch, last)
+            missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
+        columns |= cohort.kept.after_epoch(epoch, columns, last)
         shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
         metrics = {trial.id: {**shared, **_of_member(k, columns, own)} for k, trial in alive.items()}
         if last or not alive:
             took = number(seconds)
             log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
-        with _as_measured(cohort, evaluation, epoch, last):
-            missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
         own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
         report = EpochReport(
             epoch=epoch,
@@ -164,8 +162,7 @@ class Trained(Protocol):
     """What the loop asks of a cohort: ours, or one of a user's own problem."""
 
     angles: Angles
-    averages: Averages | None
-    best: BestEpoch | None
+    kept: KeptWeights
     weighting: Weighting
 
     @property
@@ -239,8 +236,7 @@ class Cohort:
         stacks = (self.model.encoder, self.model.head)
         parameters, paces = [stack.flat for stack in stacks], [stack.pace for stack in stacks]
         self.optimizer = optimizers.build_for(self._trainings, parameters, device, paces)
-        self.averages = averages_of(self._trainings, parameters)
-        self.best = best_epoch_of(trials, self.model.named())
+        self.kept = KeptWeights(trials, parameters, self.model.named())
         self.angles = Angles(terms)  # of the last epoch
         self._step: Callable[[Problem, Weighting, Any], Step] = partial(gradients.step, self.model, watched=watched)
         if first.training.feedback == "dfa":
@@ -261,8 +257,8 @@ class Cohort:
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
         parts = {"model": self.model.named(), "optimizer": self.optimizer.state()}
-        kept = {name: own.state() for name, own in (("averages", self.averages), ("best", self.best)) if own}
-        return joined({**parts, **kept, "weighting": self.weighting.state(), "problem": self.problem.state()})
+        parts |= {"weighting": self.weighting.state(), "problem": self.problem.state()}
+        return joined(parts) | self.kept.state()
 
     def load(self, state: State) -> None:
         own = {name: tensor.to(self.split.seeds.device, copy=True) for name, tensor in state.items()}
@@ -270,9 +266,7 @@ class Cohort:
         self.optimizer.load(within("optimizer", own))
         self.weighting.load(within("weighting", own))
         self.problem.load(within("problem", own))
-        for name, kept in (("averages", self.averages), ("best", self.best)):
-            if kept:
-                kept.load(within(name, own))
+        self.kept.load(own)
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]:
         """One pass over the training split: losses and weights [steps, K, n]."""
@@ -289,8 +283,7 @@ class Cohort:
             update = self._step(self.problem, self.weighting, batch)
             self.optimizer.step([update.encoder, update.head])
             self._shake(f"langevin/{epoch}/{step}")
-            if self.averages:
-                self.averages.follow()
+            self.kept.after_step()
             losses.append(update.losses)
             weights.append(update.weights)
             if update.gram is not None:
@@ -344,29 +337,6 @@ class Cohort:
         """What the problem measures after an epoch, per member, and how balanced the model is."""
         columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
         return {**columns, **self._balance.measure()} if self._balance else columns
-
-
-@contextmanager
-def _as_measured(cohort: Trained, evaluation: Evaluation, epoch: int, last: bool) -> Iterator[None]:
-    """The model with the weights that are measured and kept: averages, and at the end those of the best epoch."""
-    with cohort.averages.worn() if cohort.averages else nullcontext():
-        if not (cohort.best and last):
-            yield
-            return
-        plain = Evaluation(samples=evaluation.samples)
-        cohort.best.follow(epoch, cohort.evaluate(plain, epoch, False))
-        with cohort.best.worn():
-            yield
-
-
-def _best_epochs(cohort: Trained, columns: Mapping[str, list[float]], epoch: int, last: bool) -> dict[str, list[float]]:
-    """What the last report says of them, where the best epoch is kept."""
-    if cohort.best is None:
-        return {}
-    if last:
-        return {BEST_EPOCH: cohort.best.epochs}
-    cohort.best.follow(epoch, columns)
-    return {}
 
 
 def _of_member(

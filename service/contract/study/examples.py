@@ -48,7 +48,7 @@ class Labelled(Drawn):
     @model_validator(mode="before")
     @classmethod
     def _noise_is_of_the_labels(cls, body: Any) -> Any:
-        """`noise` is `label_noise` by the name it was first promised under; both at once are refused."""
+        """`noise` is taken for `label_noise`; both at once are refused."""
         if isinstance(body, dict) and "noise" in body and "label_noise" not in body:
             return {"label_noise" if key == "noise" else key: value for key, value in body.items()}
         return body

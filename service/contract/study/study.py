@@ -106,7 +106,8 @@ class Training(Strict):
         False, description="mirror each training image left to right with probability one half, anew in each epoch"
     )
     shift: Axis[Annotated[int, Field(ge=0, le=16)]] = Field(
-        0, description="move each training image by up to so many pixels in both directions, black outside, anew too"
+        0,
+        description="move each training image by up to so many pixels both ways, black outside, anew in each epoch",
     )
     average: Axis[Decay] = Field(
         0.0,

@@ -72,9 +72,10 @@ def _of_arm(study: Study, i: int, arm: Arm, training: Training) -> Iterator[Deta
             yield Detail(path=path(field, "epochs"), message=too_long)
     for field in ("flip", "shift"):
         value = getattr(training, field)
-        if _above_zero(value) and not isinstance(study.data, Images):
+        if _above_zero(value) and (arm.problem.name == "toy" or not isinstance(study.data, Images)):
             why = "augment in losses" if study.code is not None else "leave it out"
-            rule = f"{field} is for sets of images, not for data {study.data.name!r}: {why}"
+            what = "problem 'toy'" if arm.problem.name == "toy" else f"data {study.data.name!r}"
+            rule = f"{field} is for sets of images, not for {what}: {why}"
             yield Detail(path=path(field), message=f"{rule}, got {_words(value)}")
     if training.best is not None and VALIDATION.of(training.best) not in (names := study.metrics_of(arm)):
         held = [row.validation_of for row in map(described, names) if row.validation_of and not row.error_of]

@@ -75,7 +75,7 @@ def test_its_weights_are_what_is_kept_and_the_training_goes_on_from_the_last(coh
 
 def test_a_smaller_value_is_better_where_the_metric_says_so_and_none_never(cohorts: Any) -> None:
     weights = {"w": torch.zeros(3, 1)}
-    best = BestEpoch(trials(cohorts, best="i_xz_bits"), weights)
+    best = BestEpoch(trials(cohorts), "i_xz_bits", weights)
     for epoch, values in enumerate([[3.0, 1.0, torch.nan], [2.0, 1.0, torch.nan], [2.5, 2.0, torch.nan]], start=1):
         weights["w"].fill_(float(epoch))
         best.follow(epoch, {"validation_i_xz_bits": values})
