@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-USED = ("make", "sh", "mkdir", "cat", "id", "ls")  # and no node: the page's scripts are another matter
+USED = ("make", "sh", "mkdir", "rm", "cat", "id", "ls")  # and no node: the page's scripts are another matter
 
 
 def made(target: str, folder: Path, tests: int, types: int) -> tuple[int, str]:
     """The target, with programs in place of ours that say what they are and end with these codes."""
-    for name, code in (("pytest", tests), ("mypy", types), ("ruff", 0)):
+    for name, code in (("pytest", tests), ("mypy", types), ("ruff", 0), ("python", tests)):
         (folder / name).write_text(f"#!/bin/sh\necho {name} ran\nexit {code}\n")
         (folder / name).chmod(0o755)
     for name in USED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from findings.expression import Question
-from findings.published import Published, published
+from findings.published_values import Published, published
 from findings.quantities.quantity import Quantity
 from findings.quantities.volumes import volumes
 from findings.wording import Said

@@ -206,6 +206,9 @@ def _subtitle(data: CostData) -> str:
 def _summary(data: CostData) -> str:
     sentences = [f"{reach_words(reach, data.by)} for the hypervolume of {reach.arm}" for reach in data.reached]
     sentences += [f"{baseline} never reaches the hypervolume of {arm}" for baseline, arm in data.never]
+    fronts = [f"{arm.name} {number(arm.mean[-1])}" for arm in data.arms if arm.mean and arm.place is None]
+    if not sentences and fronts:
+        sentences = [f"Hypervolume at the end: {', '.join(fronts)}"]
     return "; ".join(sentences) + "." if sentences else ""
 
 

@@ -259,7 +259,8 @@ def test_arms_have_the_worst_light_above_their_best_values(stage: Page) -> None:
 
 
 def test_what_choosing_flattered_is_shown_when_asked_and_where_there_is_any(stage: Page) -> None:
-    held_out = [arm("a", best={"i_zy_bits": 2.94}, optimism={"i_zy_bits": 0.02}), arm("b", best={"i_zy_bits": 2.5})]
+    best = {"i_zy_bits": {"mean": 2.94, "half_width": 0.11, "low": 2.9, "high": 3.0}}
+    held_out = [arm("a", best_over_seeds=best, optimism={"i_zy_bits": 0.02}), arm("b", best_over_seeds=best)]
     comparison: dict[str, Any] = {
         **{"seeds": 3, "baseline": None, "verdict": "v", "objectives": [], "pairs": [], "lights": {}, "single": None},
         "arms": held_out,
@@ -282,9 +283,9 @@ def test_what_choosing_flattered_is_shown_when_asked_and_where_there_is_any(stag
       seen.push(cell().textContent, location.search);
       return seen;"""
     assert scene(stage, script, [comparison, unheld]) == [
-        *(True, False, "2.94"),
-        *("2.94 (+0.0200)", "?optimism=1"),
-        *("2.94", ""),
+        *(True, False, "2.94 ± 0.11"),
+        *("2.94 ± 0.11 (+0.0200)", "?optimism=1"),
+        *("2.94 ± 0.11", ""),
     ]
 
 

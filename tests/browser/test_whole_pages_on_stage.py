@@ -329,7 +329,8 @@ STUDY = """
   const own = "/api/studies/a";
   const counts = (failed) => ({ ...argument.counts, failed });
   const none = { mean: null, half_width: null, low: null, high: null, lower: null, upper: null };
-  const arm = (name, failed) => ({ name, counts: counts(failed), best: {}, front_share: null, training_seconds: null,
+  const arm = (name, failed) => ({ name, counts: counts(failed), best_over_seeds: {}, front_share: null,
+    training_seconds: null,
     hypervolume: { mean: null, half_width: null }, distance: { mean: null, half_width: null, seeds: 0 },
     amounts_to_over_seeds: {}, epsilon_over_seeds: none, igd_plus_over_seeds: none, dominated_over_seeds: none,
     optimism: {}, delta_m: null, mean_rank: null });

@@ -68,7 +68,7 @@ def test_a_parameter_keeps_its_place_when_its_part_is_chosen_anew(alone: Running
     """What is often set is seen at once, the rest behind `more`; what the new choice also has is kept."""
     page = opened(alone).goto("/new?preset=empty")
     training = page.locator(".section.training")
-    expect(training.get_by_label("batch size")).to_be_visible()
+    expect(training.get_by_role("textbox", name="batch size")).to_be_visible()
     expect(page.locator("#f-training-l1")).to_be_hidden()
     page.locator("#f-model-latent").fill("5")
     page.locator("#f-model").select_option("cnn")

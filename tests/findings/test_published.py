@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from findings import published
+from findings import published_values as published
 from findings.folder import FOLDER, asked
 from findings.quantities.published import deviations
 from findings.quantities.volumes import volumes

@@ -32,14 +32,16 @@ def shown(view: RenderableType, width: int) -> list[str]:
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-@pytest.mark.parametrize("width", [80, 40])
-def test_progress_front_and_verdict_fit_the_terminal(service: Running, spec: dict[str, Any], width: int) -> None:
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 32)])
+def test_progress_front_and_verdict_fit_the_terminal(
+    service: Running, spec: dict[str, Any], width: int, height: int
+) -> None:
     study = begin(service, spec, end=False)
     with Client(service.url) as client:
         handle = client.study(study)
-        lines = shown(Watching(handle).view(handle.read(), (width, 24)), width)
+        lines = shown(Watching(handle).view(handle.read(), (width, height)), width)
         verdict = handle.comparison()["verdict"]
-    assert len(lines) <= 24 and max(map(len, lines)) <= width
+    assert len(lines) <= height and max(map(len, lines)) <= width
     text = "\n".join(lines)
     assert "manual β" in text and "0/4 trials" in text and "I(X;Z) [bits], less is better" in text
     assert "I(Z;Y) [bits], more is better" in text

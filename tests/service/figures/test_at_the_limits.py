@@ -160,12 +160,15 @@ def test_as_many_trials_as_are_needed_are_not_too_few() -> None:
 
 def test_the_cost_axis_reaches_as_far_as_its_dotted_lines() -> None:
     """Only in the second seed, whose trials take 100 s each, has the grid what MIB has after 6 s."""
-    view = bottleneck_of(grid(0.01, 0.1), MIB, seeds=[0, 1])
+    two = {**MIB, "weighting": {"name": "mib", "mu": {"grid": [0.1, 0.2]}}}
+    view = bottleneck_of(grid(0.01, 0.1), two, seeds=[0, 1])
     for trial, t in view.trials.items():
         is_grid, late = t.planned.arm == "manual β", t.planned.seed == 1
-        seconds = (100.0 if late else 1.0) if is_grid else 6.0
-        label = (2.0 if late and t.planned.config["weighting.beta"] == 0.1 else 1.0) if is_grid else 1.5
-        play(view, trial, [{"seconds": seconds, "i_xz_bits": 10.0, "i_zy_bits": label}])
+        seconds = (100.0 if late else 1.0) if is_grid else 3.0
+        further = t.planned.config.get("weighting.beta") == 0.1 or t.planned.config.get("weighting.mu") == 0.2
+        label = (2.0 if late and further else 1.0) if is_grid else 1.5
+        rate = 12.0 if further else 10.0
+        play(view, trial, [{"seconds": seconds, "i_xz_bits": rate, "i_zy_bits": label + 0.1 * further}])
     data = cost_data(view, None)
     (reach,) = data.reached
     assert reach.seeds == 1 and (reach.cost.mean or 0.0) > max(cost for arm in data.arms for cost in arm.cost)

@@ -70,6 +70,11 @@ MAPS = {
     "RefusedStudy.spec": "as it was written",
     "TrialAnswer.artifacts": "by file",
     "CohortState.members": "by trial, then by setting",
+    "ComparedArm.best_over_seeds": "by metric",
+    "ComparedArm.lands_between": "by setting",
+    "Arm.problem": "parameters of a problem of one's own",
+    "Study.problem": "the same",
+    "FigureKind.schema": "a JSON schema",
     **{
         f"{trial}.{field}": "by metric or setting"
         for trial in ("TrialRow", "TrialWithReports", "TrialAnswer")

@@ -66,7 +66,7 @@ def test_name_words_fields_and_defaults_are_the_same(part: type[Strict]) -> None
 # What every member of an arm shares: how long and by which rule it is trained, its tasks, what its curve is, and the
 # accuracy of another library's solvers.
 NEVER_VARIED = {
-    "Training": {"epochs", "feedback"},
+    "Training": {"best", "epochs", "feedback"},
     "Multitask": {"main"},
     "Fixed": {"simplex"},
     "Conditional": {"draws", "scalarization", "modulates", "width", "points", "verify"},
