@@ -168,7 +168,7 @@ class Disturbing:
             self._stack.tend()
             self._stack.find("driver", self._draw)  # its number is kept
             now = self._progress()
-            return now is not None and (now[0] > before or now[1] != "running")
+            return now is not None and (now[0] > before or now[1] not in ("queued", "running"))
 
         try:
             until(further, "reports go on", PATIENCE_SECONDS)

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from workers.own_code.errors import CodeError, users_own
 from workers.own_code.packages import provide
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 MODULE = "paretoscope_own_code"  # the name of the user's file among the modules of the process
 OURS = ("paretoscope", "service", "workers", "frontends", "findings")
@@ -72,9 +68,10 @@ class Neighbours(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if path is not None or fullname not in self._names:
+        top = _top(fullname)
+        if top != MODULE and top not in self._names:
             return None
-        spec = PathFinder.find_spec(fullname, [str(self._folder)], target)
+        spec = PathFinder.find_spec(fullname, [str(self._folder)] if path is None else path, target)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _Unwritten(fullname, spec.loader.path)
         return spec
@@ -86,10 +83,10 @@ class Neighbours(MetaPathFinder):
 
 
 class _Unwritten(SourceFileLoader):
-    """Leaves no bytecode behind: the folder is stored by its hash."""
+    """Reads the source itself and leaves no bytecode behind: the folder is stored by its hash."""
 
-    def set_data(self, path: str, data: Buffer, *, _mode: int = 0o666) -> None:
-        return None
+    def path_stats(self, path: str) -> Mapping[str, float]:
+        raise OSError("no bytecode is looked for")
 
 
 def _neighbours(folder: Path) -> dict[str, Path]:

@@ -76,3 +76,4 @@ def test_packages_within_packages_and_relative_imports_work_everywhere(tmp_path:
     assert (module.NEAR, module.BOTH, module.parts.sizes.WIDTH) == (1, (3, 2), 3)
     (tmp_path / "near.py").write_text("NEAR = 5\n")
     assert load(tmp_path, "mine.py").NEAR == 5, "nothing of the first time is left"
+    assert not list(tmp_path.rglob("__pycache__"))
