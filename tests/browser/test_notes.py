@@ -57,7 +57,8 @@ def test_an_archived_study_leaves_the_list_until_it_is_asked_for(
     page = watched.goto(f"/studies/{study}")
     page.get_by_role("button", name="Add notes").click()
     page.get_by_label("archived").check()
-    page.get_by_role("button", name="Save").click()
+    with page.expect_response(lambda answer: answer.request.method == "PATCH" and answer.ok):
+        page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("region", name="Notes")).to_contain_text("archived")
     page = watched.goto("/?q=put+away")
     expect(page.locator(".no-match")).to_be_visible()

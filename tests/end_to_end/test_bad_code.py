@@ -82,7 +82,7 @@ def test_each_fault_fails_its_own_trials_with_the_line_and_an_endless_loop_at_th
     client: Client, file: Path
 ) -> None:
     """The limit of one study is waited for while the other has its faults beside it."""
-    hanging = client.submit(study_of(file, "well", "endless", limits={"seconds": 60}))
+    hanging = client.submit(study_of(file, "well", "endless", limits={"seconds": 45}))
     until(lambda: said_by(hanging)["well"][0] == "finished", "what is well to end", 150)
     study = client.submit(study_of(file, "greedy", "leaves", "nan", "well")).wait(timeout=240)
     said = said_by(study)
