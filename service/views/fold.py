@@ -100,7 +100,7 @@ class StudyView:
         self._spared: set[str] = set()  # that were not needed, and never begun
         self._away: dict[str, TrialView] = {}  # the same, as they were
         self._cut: list[TrialView] = []  # that were not needed any more, and under way
-        self._left_running: list[TrialView] = []  # when Ray went out of sight
+        self._left_running: list[TrialView] = []  # on Ray, when it went out of sight
         self.alike = self.attacked_alike = True
         self.memo = Memo()
 
@@ -140,7 +140,8 @@ class StudyView:
         elif isinstance(event, StudyPaused):
             self._set_aside()
         elif isinstance(event, StudyInterrupted):
-            self.interrupted, self._left_running = event.reason, self._in(TrialState.RUNNING)
+            self.interrupted = event.reason
+            self._left_running = [trial for trial in self._in(TrialState.RUNNING) if trial.lease is None]
             self._set_aside()
         elif isinstance(event, StudyReconnected):
             for trial in self._left_running:

@@ -12,6 +12,7 @@ from service.contract.wire.events import (
     StudyFinished,
     StudyInterrupted,
     StudyPaused,
+    StudyReconnected,
     StudyResumed,
     StudyStarted,
     TrialAlive,
@@ -59,6 +60,18 @@ def test_who_trains_elsewhere_does_not_make_ray_come_back(office: Office) -> Non
     office.report(handed)
     with office.views.read("s1") as view:
         assert (view.interrupted, view.out_of_sight) == ("Ray is away", True)
+
+
+def test_what_was_given_back_while_ray_was_away_is_handed_out_again(office: Office) -> None:
+    handed = office.ask()
+    away = [
+        StudyInterrupted(uid="i", reason="Ray is away"),
+        TrialReturned(uid="r", trial=handed.trial, lease=handed.lease),
+        StudyReconnected(uid="b"),
+    ]
+    office.store.append("s1", away)
+    assert trial_of(office, handed.trial).state is TrialState.PLANNED
+    assert office.ask().trial == handed.trial
 
 
 def test_the_end_of_a_study_stops_what_is_held(office: Office) -> None:
