@@ -75,6 +75,25 @@ def test_who_does_not_leave_in_time_is_asked_to_end(bench: Bench) -> None:
     assert left(bench, 0.05) == [f"stop {study}", "done"]
 
 
+def test_who_is_asked_to_end_late_still_has_time_for_its_last_words(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaving, "LAST_WORDS_SECONDS", 30)
+    study = training(bench)
+    looks: list[bool] = []
+    plain = bench.cluster.live
+
+    def live() -> set[str]:
+        looks.append(study in bench.cluster.stopped)
+        if looks.count(True) == 5:  # what it has is sent by now
+            bench.cluster.end(study, "STOPPED")
+        return plain()
+
+    monkeypatch.setattr(bench.cluster, "live", live)
+    assert left(bench, 0.05) == [f"stop {study}", "done"]
+    assert looks.count(True) == 5, "it is looked for until it has left"
+
+
 def test_a_ray_that_is_gone_is_not_waited_for(bench: Bench) -> None:
     training(bench)
     bench.cluster.answers = False

@@ -75,6 +75,20 @@ def test_a_study_may_be_paused_in_the_queue_and_others_take_its_place(bench: Ben
     assert bench.cluster.started() == [two, three, one]
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_resumed_study_counts_once_among_those_that_run(tmp_path: Path, at_once: int) -> None:
+    bench = Bench(tmp_path, studies_at_once=at_once)
+    studies = [bench.submit() for _ in range(at_once)]
+    bench.launcher.tick()
+    for study in studies:
+        ask(bench, study, "pause")
+        bench.cluster.end(study, "SUCCEEDED", None)
+        ask(bench, study, "resume")
+    bench.launcher.tick()
+    assert bench.cluster.started() == [*studies, *(f"{study}-2" for study in studies)]
+    bench.close()
+
+
 def test_a_paused_study_makes_room_for_another(bench: Bench) -> None:
     one, two, three = (bench.submit() for _ in range(3))
     bench.launcher.tick()

@@ -96,6 +96,17 @@ def test_nobody_there_is_unavailable() -> None:
             jobs.status("s1")
 
 
+@pytest.mark.parametrize("trouble", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.ConnectTimeout])
+def test_a_ray_that_is_slow_or_breaks_off_is_unavailable(trouble: type[httpx.TransportError]) -> None:
+    def broken(request: httpx.Request) -> httpx.Response:
+        raise trouble("too slow", request=request)
+
+    with RayJobs("http://ray:8265", transport=httpx.MockTransport(broken)) as jobs:
+        assert not jobs.alive()
+        with pytest.raises(Unavailable, match=r"Ray at http://ray:8265 cannot be reached: too slow"):
+            jobs.status("s1")
+
+
 def test_the_client_loads_no_ray() -> None:
     code = "import sys, service.launching.ray_jobs; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
