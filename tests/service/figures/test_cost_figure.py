@@ -65,7 +65,7 @@ def test_one_point_has_a_hypervolume_that_nothing_is_as_good_by() -> None:
     data = cost_data(compared(), "trials")
     assert (data.reached, data.never) == ([], [])
     drawn = draw_cost(data, "r")
-    assert drawn["layout"]["meta"].get("summary", "") == ""
+    assert drawn["layout"]["meta"]["summary"] == "Hypervolume at the end: manual β 44.0."
     assert not any(trace.get("line", {}).get("dash") == "dot" for trace in drawn["data"])
 
 
@@ -180,7 +180,7 @@ def test_while_the_grid_is_under_way_nothing_is_said_about_what_it_never_reaches
         ended(view, trial, 2, x, y)
     data = cost_data(view, None)
     assert (data.reached, data.never) == ([], [])
-    assert draw_cost(data, "r")["layout"]["meta"].get("summary", "") == ""
+    assert draw_cost(data, "r")["layout"]["meta"]["summary"] == "Hypervolume at the end: manual β 22.0, MIB 66.0."
     ended(view, waiting, 2, 10, 2)
     assert cost_data(view, None).never == [("manual β", "MIB")]
 
