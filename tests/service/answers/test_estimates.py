@@ -137,8 +137,9 @@ def test_rates_cost_differently_and_the_size_of_a_weight_does_not() -> None:
 
 def ended(view: StudyView, seconds: float) -> StudyView:
     """The study started, and finished so many seconds later."""
-    tell(view, event("study_started"), START.isoformat())
-    tell(view, event("study_finished"), (START + timedelta(seconds=seconds)).isoformat())
+    started = START + timedelta(minutes=5)  # it had to wait
+    tell(view, event("study_started"), started.isoformat())
+    tell(view, event("study_finished"), (started + timedelta(seconds=seconds)).isoformat())
     return view
 
 

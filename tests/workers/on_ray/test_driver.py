@@ -18,10 +18,12 @@ from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Resources, Study
 from service.contract.wire.epoch_report import EpochReport
+from tests.planned import planned
 from workers.on_ray import driver
 from workers.on_ray.cluster import connected
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import REPORT, members_of, train_cohort
+from workers.planning.begun import Begun
 from workers.planning.past import Past
 from workers.planning.work import Outcome, Work
 
@@ -320,3 +322,12 @@ def test_the_processes_of_a_machine_are_counted_by_what_they_ask_for(
     resources: dict[str, Any], nodes: list[dict[str, Any]], processes: int
 ) -> None:
     assert driver.at_once(Resources.model_validate(resources), nodes) == processes
+
+
+def test_what_was_started_before_goes_on_after_its_saved_epoch_or_starts_over() -> None:
+    checked = study(seeds=[0, 1, 2])
+    saved, unsaved, fresh = planned(checked)[:3]
+    started = frozenset({saved.id, unsaved.id})
+    begun = [Begun([saved, fresh], 7, frozenset({fresh.id}))]
+    work = Work(checked, expand(checked), {}, None, Counter(), begun, {}, {}, started)
+    assert driver._places(work) == {saved.id: 7, unsaved.id: 0}, "the log is told of both, and of nobody else"
