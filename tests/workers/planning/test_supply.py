@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from tests.planned import planned
+from workers.on_ray.searcher import CohortSearcher
+from workers.on_ray.trainable import members_of
 from workers.planning.begun import Begun
 from workers.planning.supply import Supply
 
@@ -74,6 +76,16 @@ def test_a_trial_that_failed_in_one_saved_cohort_and_lives_in_another_goes_on_in
 def test_suggestions_whose_cohort_was_saved_go_on_in_it_before_what_is_planned() -> None:
     supply = Supply([D], [Asked([A, B], [E])], 1, None, [begun(A, B, gone=(B,))])
     assert [supply.next() for _ in range(5)] == [[A, B], [B], [E], [D], None]
+
+
+def test_the_end_of_a_saved_cohort_says_nothing_of_whom_another_one_trains_again() -> None:
+    search = Asked([A, B])
+    supply = Supply([], [search], 2, None, [begun(A, B, gone=(B,))])
+    searcher = CohortSearcher(supply, 2, {})
+    assert [list(members_of(searcher.suggest(name))) for name in ("saved", "anew")] == [[A.id, B.id], [B.id]]
+    searcher.on_trial_complete("saved")
+    supply.tell(B.id, [1.0])
+    assert search.told == [(A.id, None), (B.id, [1.0])]
 
 
 def test_a_search_is_told_once_how_its_own_trials_ended() -> None:
