@@ -96,7 +96,9 @@ def test_nobody_there_is_unavailable() -> None:
             jobs.status("s1")
 
 
-@pytest.mark.parametrize("trouble", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.ConnectTimeout])
+@pytest.mark.parametrize(
+    "trouble", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.ConnectTimeout]
+)
 def test_a_ray_that_is_slow_or_breaks_off_is_unavailable(trouble: type[httpx.TransportError]) -> None:
     def broken(request: httpx.Request) -> httpx.Response:
         raise trouble("too slow", request=request)
