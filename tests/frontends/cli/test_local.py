@@ -281,6 +281,17 @@ def test_at_its_end_the_service_ray_the_note_and_the_lock_are_gone(tmp_path: Pat
     assert [ray.stopped for ray in machine.rays] == [1, 1]
 
 
+def test_ray_ends_after_the_service_which_lets_trials_save_their_states(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+    monkeypatch.setattr(Keeper, "end", lambda self: ended.append("service"))
+    monkeypatch.setattr(Ray, "stop", lambda self: ended.append("Ray"))
+    with up(tmp_path):
+        pass
+    assert ended == ["service", "Ray"]
+
+
 def test_a_home_may_be_relative_or_of_the_user(
     tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
