@@ -224,7 +224,8 @@ def test_events_travel_as_json() -> None:
     assert json.loads(request.body) == {"events": [{"uid": "u", "kind": "trial_finished", "trial": "t", "log": ["ä"]}]}
 
 
-def test_every_page_of_trials_is_read_in_order() -> None:
+@pytest.mark.parametrize(("arm", "query"), [(None, "limit=1000"), ("a", "limit=1000&arm=a")])
+def test_every_page_of_trials_is_read_in_order(arm: str | None, query: str) -> None:
     def trial(name: str) -> dict[str, object]:
         return {"id": name, "arm": "a", "state": "planned", "config": {"model.widths": [8]}, "metrics": {}, "seed": 0}
 
@@ -233,9 +234,9 @@ def test_every_page_of_trials_is_read_in_order() -> None:
         return Answer(200, json.dumps(page or {"trials": [trial("a"), trial("b")], "next": "b"}))
 
     with StandIn(answer).serving() as service, StudyClient(service.url, None, "s1") as client:
-        assert [known.id for known in client.trials()] == ["a", "b", "c"]
+        assert [known.id for known in client.trials(arm)] == ["a", "b", "c"]
     first, second = (request.path for request in service.requests)
-    assert first == "/api/studies/s1/trials?limit=1000" and second == first + "&after=b"
+    assert first == f"/api/studies/s1/trials?{query}" and second == first + "&after=b"
 
 
 def test_a_file_survives_errors_of_the_server_byte_by_byte() -> None:
