@@ -64,7 +64,7 @@ def test_who_trains_elsewhere_does_not_make_ray_come_back(office: Office) -> Non
 
 def test_what_was_given_back_while_ray_was_away_is_handed_out_again(office: Office) -> None:
     handed = office.ask()
-    away = [
+    away: list[Event] = [
         StudyInterrupted(uid="i", reason="Ray is away"),
         TrialReturned(uid="r", trial=handed.trial, lease=handed.lease),
         StudyReconnected(uid="b"),
