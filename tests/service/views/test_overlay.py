@@ -41,6 +41,13 @@ def test_studies_of_one_name_are_told_apart_by_their_ids() -> None:
     assert {trial.planned.arm for trial in Overlay([one, two, other]).trials.values()} == set(names)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_studies_of_which_one_was_chosen_on_the_test_split_say_so_together(turned: bool) -> None:
+    honest, flattered = study("s1", MIB, name="one"), study("s2", MIB, name="two", selection="test")
+    both = Overlay([flattered, honest] if turned else [honest, flattered])
+    assert both.study.selection == "test" and Overlay([honest]).study.selection == "validation"
+
+
 def test_objectives_spec_and_start_are_the_first_studys() -> None:
     turned = [{"metric": "i_xz_bits", "goal": "minimize", "reference": 9.0}, {"metric": "accuracy", "goal": "maximize"}]
     one, two = study("s1", MIB, name="one"), study("s2", MIB, name="two", objectives=turned)
