@@ -105,7 +105,7 @@ def _summary(data: ImportanceData, shares: Explained) -> str:
     """`91 % of the variance of accuracy is explained by β (86 % to 95 %), 7 % by no single parameter.`"""
     if not shares.effects:
         return ""
-    most = max(shares.effects, key=lambda effect: effect.share)
+    most = max(shares.effects, key=lambda effect: short(effect.share))  # the first of equal ones
     return (
         f"{percent(most.share)} of the variance of {title_of(data.metric)} is explained by {most.name} "
         f"({percent(most.low)} to {percent(most.high)}), {percent(shares.rest)} by no single parameter."

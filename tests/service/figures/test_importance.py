@@ -178,6 +178,16 @@ def test_importance_is_told_within_an_arm_and_over_all() -> None:
     )
 
 
+def test_of_parameters_that_explain_as_much_the_first_is_named_whatever_rounding_says() -> None:
+    data = importance_data(graded(), "accuracy", "manual β")
+    assert data.explained is not None
+    (beta,) = data.explained.effects
+    equal = [beta._replace(name="left", share=0.7 / 3), beta._replace(name="right", share=0.7 / 3 + 1e-16)]
+    assert equal[0].share < equal[1].share
+    drawn = draw_importance(data._replace(explained=data.explained._replace(effects=equal)), "r")
+    assert "is explained by left" in drawn["layout"]["meta"]["summary"]
+
+
 def test_failed_trials_and_nulls_are_not_explained() -> None:
     view = graded()
     first, second, *_ = view.trials
