@@ -193,7 +193,10 @@ def test_an_objective_needs_its_estimator() -> None:
 def test_accuracy_alone_is_the_accuracy_among_the_measures() -> None:
     problem, cohort = Problem(Bottleneck(), 4), Seeds([0, 5], CPU)
     model = models.build(Mlp(widths=[5], latent=4), models.Sizes(6, 8, 4, 3, (1, 2, 3)), cohort)
+    with torch.no_grad():
+        model.encoder.flat.mul_(8)  # codes of some width: samples of an example differ in what they are taken for
     part = part_of(torch.randn(information.ROWS + 7, 6), torch.arange(information.ROWS + 7) % 3, cohort)
     alone = information.accuracy(model, problem, part, stream="test", samples=3)
+    assert not alone.equal(information.accuracy(model, problem, part, stream="test", samples=1))
     assert alone.equal(information.measure(model, problem, part, stream="test", samples=3).accuracy)
     assert alone.min() > 0

@@ -56,6 +56,14 @@ def trained(search: Search, most: int = 10_000) -> dict[str, Past]:
     return log
 
 
+def test_networks_that_verify_a_curve_are_in_no_batch_and_planned_with_those_that_no_search_asks_for() -> None:
+    curves = {"name": "curves", "weighting": {"name": "conditional", "verify": 2}}
+    checked = study(GRID, curves)
+    left = without_search(checked, planned_of(checked))
+    assert [trial.arm for trial in left if trial.verifies] == ["curves"] * 2 * len(checked.seeds)
+    assert not [trial for trial in left if trial.arm == "grid"]
+
+
 def only(checked: Study, past: Mapping[str, Past] | None = None) -> Any:
     (search,) = searches_of(checked, past or {})
     assert isinstance(search, MayEndEarly)
