@@ -188,4 +188,5 @@ def _facts(whole: Answer) -> Iterator[tuple[str, object]]:
     comparison = whole["comparison"]
     yield "paretoscope", {"version": whole["paretoscope"], "study": whole["study"]["id"]}
     yield "verdict", comparison["verdict"]
+    yield "selection", comparison.get("selection_words", "")  # a file from before there were splits has none
     yield "reference_point", [axis["reference"] for axis in comparison["objectives"]]

@@ -172,6 +172,7 @@ def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
         x=axes[0].metric,
         y=axes[1].metric,
         goals=[axis.goal for axis in axes],
+        selection=chooser(view),
         reference_point=[axis.reference for axis in axes],
         hypervolume=hypervolume(points, axes),
         points=[shown[point.key] for point in nondominated(points, axes)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from service.analysis import metric_intervals
-from service.analysis.candidates import front_ids
+from service.analysis.candidates import chooser, front_ids
 from service.analysis.lights import lights_of
 from service.analysis.readings import Reading
 from service.analysis.trial_places import PlacedPoint, told, trial_place
@@ -63,7 +63,8 @@ def trials_with_reports(view: View) -> list[TrialWithReports]:
 def trial_answer(view: View, trial_id: str, artifacts: dict[str, int]) -> TrialAnswer:
     """The trial with all its reports, the last lines of its log, and the bytes of its files."""
     whole = _with_reports(view, trial_id, trial_id in front_ids(view))
-    return TrialAnswer(**whole.fields(), log=list(view.all_trials[trial_id].log), artifacts=artifacts)
+    log = list(view.all_trials[trial_id].log)
+    return TrialAnswer(**whole.fields(), selection=chooser(view), log=log, artifacts=artifacts)
 
 
 def _with_reports(view: View, trial_id: str, on_front: bool) -> TrialWithReports:

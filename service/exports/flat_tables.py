@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from service.analysis.candidates import front_ids, front_keys
+from service.analysis.candidates import chooser, front_ids, front_keys
 from service.analysis.fronts import key_of
 from service.contract.metrics import EPOCH
 from service.contract.study import outcomes
@@ -38,13 +38,14 @@ TRIAL_COLUMNS = [
     Column("collapsed", "bool"),
     Column("feasible", "bool"),
     Column("on_front", "bool"),
+    Column("selection", "string"),  # the split that chose what is on it
     Column("verifies", "bool"),
     Column("started_at", "string"),
     Column("ended_at", "string"),
     Column("host", "string"),
     Column("training_seconds", "float"),
 ]
-POINT_COLUMNS = [*TRIAL_COLUMNS[:5], *TRIAL_COLUMNS[6:9]]
+POINT_COLUMNS = [*TRIAL_COLUMNS[:5], *TRIAL_COLUMNS[6:10]]
 REPORT_COLUMNS = [*TRIAL_COLUMNS[:4], Column(EPOCH, "int")]
 
 
@@ -80,7 +81,7 @@ def trials_table(view: View) -> Table:
 
     A trial with a curve lies against the front by the mean over its points that no other of them dominates.
     """
-    on_front, front = front_ids(view), FrontColumns(view)
+    on_front, split, front = front_ids(view), chooser(view), FrontColumns(view)
     trials = [
         (trial_id, trial, trial.planned.config, trial.metrics, trial.collapsed, trial.feasible)
         for trial_id, trial in view.all_trials.items()
@@ -99,6 +100,7 @@ def trials_table(view: View) -> Table:
             collapsed,
             feasible,
             trial_id in on_front,
+            split,
             trial.planned.verifies,
             trial.started_at,
             trial.ended_at,
@@ -139,7 +141,7 @@ def points_table(view: View) -> Table:
 
     What verifies a curve is no point of it.
     """
-    on_front, front = front_keys(view), FrontColumns(view)
+    on_front, split, front = front_keys(view), chooser(view), FrontColumns(view)
     begun = [(trial_id, trial) for trial_id, trial in view.trials.items() if trial.metrics]
     measured = [(trial_id, trial, where, last) for trial_id, trial in begun for where, last in trial.measured()]
     keys = list(dict.fromkeys(key for _, _, where, _ in measured for key in where or ()))
@@ -155,6 +157,7 @@ def points_table(view: View) -> Table:
             outcomes.collapsed(last) if where else trial.collapsed,
             outcomes.feasible(last, trial.bounds) if where else trial.feasible,
             key_of(trial_id, where) in on_front,
+            split,
             *places.get(key_of(trial_id, where), front.empty),
             *((where or {}).get(key) for key in keys),
             *(as_kind(last.get(name), "float") for name in metrics),

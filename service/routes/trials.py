@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from service.analysis.candidates import chooser
 from service.analysis.trial_table import Wanted, columns, matching, ordered, refuse
 from service.answers.trials import trial_answer, trial_rows
 from service.contract.wire.answers.trials import TrialAnswer, TrialColumns, TrialPage
@@ -48,6 +49,7 @@ def list_trials(
             next=rows[limit - 1] if len(rows) > limit else None,
             total=total,
             columns=TrialColumns(**view.memo("columns", lambda: columns(view))),
+            selection=chooser(view),
         )
 
 

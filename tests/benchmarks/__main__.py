@@ -29,7 +29,7 @@ from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
-from tests.benchmarks.own_code import MEMBERS, foreign_table, own_rows, tune_row
+from tests.benchmarks.own_code import MEMBERS, foreign_rows, own_rows, tune_row
 from tests.benchmarks.row import Row
 from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
@@ -81,7 +81,7 @@ def running_ray() -> Iterator[tuple[Client, dict[str, str]]]:
 
 
 def own_code() -> list[Row]:
-    rows = own_rows()
+    rows = [*own_rows(), *foreign_rows()]
     with running_ray() as (client, ray):
         script = ("tests.benchmarks.own_files.tune_two_heads", str(MEMBERS))
         rows.append(tune_row(client, lambda: plain(ray, *script)))
@@ -164,8 +164,6 @@ def main(arguments: Sequence[str]) -> None:
     for row in rows:
         spread = f" ({row.between[0]:.2f} to {row.between[1]:.2f})" if row.between else ""
         print(f"{row.what:90s} {row.ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
-    if "own" in (asked.groups or GROUPS):
-        print(f"\n{foreign_table()}")
 
 
 def _processor() -> str:

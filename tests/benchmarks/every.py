@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ import torch
 
 from findings.folder import asked
 from service.contract.study.study import Study
-from tests.benchmarks.row import Row
+from tests.benchmarks.row import Row, ends
 from tests.planned import planned
 from workers import data
 from workers.training.loop import Cohort
@@ -46,20 +44,13 @@ def price(every: Cohort, one: Cohort, rounds: int = ROUNDS) -> Price:
     torch.set_num_threads(threads)
     first, second = ([each[name] for each in seconds[1:]] for name in ("every", "one"))
     ratios = sorted(a / b for a, b in zip(first, second, strict=True))
-    return Price(median(first), median(second), median(ratios), *_ends(ratios))
+    return Price(median(first), median(second), median(ratios), *ends(ratios))
 
 
 def _seconds(trained: Cohort, epoch: int) -> float:
     start = time.process_time()
     trained.train_epoch(epoch)
     return time.process_time() - start
-
-
-def _ends(ordered: Sequence[float]) -> tuple[float, float]:
-    """Of the median's 95 % interval, by the ranks between which it lies whatever the values are distributed like."""
-    count = len(ordered)
-    rank = max(1, math.floor((count - 1.96 * math.sqrt(count)) / 2))
-    return ordered[rank - 1], ordered[count - rank]
 
 
 def cohort(study: Study, arm: str, members: int) -> Cohort:
@@ -82,24 +73,29 @@ NAMES = {"digits": "digits", "fashion": "Fashion-MNIST", "gaussian": "Gaussian d
 
 
 def prices() -> list[Row]:
-    """Of as many networks of both as the study has seeds; of digits also of one, of many, and of all of its grid."""
+    """Of as many networks of both as the study has seeds; of digits also of one, of as many as its whole grid, and of
+    few beside that grid."""
     rows = [_row(name, 5) for name in MEASURED]
-    return [*rows, _row("digits", 1), _row("digits", 32), beside_a_stack("digits")]
+    stacks = [beside_a_stack("stack"), beside_a_stack("stack-encoder", *ENCODER)]
+    return [*rows, _row("digits", 1), _row("digits", 60), *stacks]
 
 
-def beside_a_stack(name: str) -> Row:
-    """Of each network: those for every trade-off are few, and the grid's are one stack, as in a study of both."""
-    finding, every, grid, rounds = MEASURED[name]
+# What telling β to the encoder alone costs: a study of the same data, model and training, and its arm.
+ENCODER = ("one-training-ablation", "encoder only", ", told to the encoder alone")
+
+
+def beside_a_stack(key: str, finding: str = "one-training-digits", arm: str = "all β at once", told: str = "") -> Row:
+    """Of each network of digits: those for every β are few, and the grid's are one stack, as in a study of both."""
     study = asked(finding).study
-    networks = planned(study, grid)
+    networks = planned(study, "manual β")
     few, many = len(study.seeds), len(networks)
     stack = Cohort(networks, data.draws(study.data, study.seeds), torch.device("cpu"))
-    own = price(cohort(study, every, few), stack, rounds)
-    what = f"{NAMES[name]}, {few} beside a grid’s {many}: an epoch of a network for every trade-off / of one for one"
+    own = price(cohort(study, arm, few), stack)
+    what = f"digits, {few} beside a grid’s {many}{told}: an epoch of a network for every trade-off / of one for one"
     share = many / few
-    ends = (own.low * share, own.high * share)
+    between = (own.low * share, own.high * share)
     return Row(
-        f"every-{name}-stack", "every", what, own.first / few, own.second / many, "CPU s", own.ratio * share, ends
+        f"every-digits-{key}", "every", what, own.first / few, own.second / many, "CPU s", own.ratio * share, between
     )
 
 

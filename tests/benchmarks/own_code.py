@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -20,8 +19,7 @@ from service.contract.methods.problems import Bottleneck, Multitask
 from service.contract.methods.weightings import Fixed
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.study import Evaluation, Training
-from service.contract.wording.numbers import number
-from tests.benchmarks.row import Row
+from tests.benchmarks.row import Row, row_of_rounds
 from tests.workers.own_code import test_bottleneck_again as bottleneck
 from tests.workers.own_code import test_foreign_models as foreign
 from workers.own_code import choosing
@@ -30,11 +28,20 @@ from workers.own_code.loaded import LoadedCode
 from workers.own_code.ways import OneByOne, Stacked, Way
 from workers.training.loop import train
 
-EPOCHS, MEMBERS, ROUNDS = 20, 16, 3
+EPOCHS, MEMBERS, ROUNDS = 20, 16, 11
 FILES = Path(__file__).parent / "own_files"
 CPU = torch.device("cpu")
 NEVER = Evaluation(every=EPOCHS, samples=1)
 UNIT = "CPU ms an epoch"
+
+# Files of `tests/workers/own_code/foreign` whose models can be stacked, in words.
+FOREIGN = {
+    "residual": "torchvision’s resnet18",
+    "mobile": "torchvision’s mobilenet_v3_small",
+    "transformer": "timm’s vision transformer",
+    "two_tasks": "two tasks as in torchjd’s documentation",
+}
+FOREIGN_MEMBERS, FOREIGN_BATCH = 4, 16
 
 
 def betas(trials: int) -> list[float]:
@@ -64,29 +71,22 @@ class Side(NamedTuple):
 
 
 def own_rows() -> list[Row]:
-    """Medians over interleaved rounds."""
+    """In interleaved rounds; the first, in which memory is taken, does not count."""
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
         (Path(folder) / "mine.py").write_text(bottleneck.FILE)
         sides = {**_two_heads(), **_bottlenecks(Path(folder))}
-        times: dict[str, list[float]] = {name: [] for name in sides}
-        for _ in range(ROUNDS):
-            for name, side in sides.items():
-                times[name].append(side.milliseconds())
-    middle = {name: median(values) for name, values in times.items()}
+        rounds = [{name: side.milliseconds() for name, side in sides.items()} for _ in range(1 + ROUNDS)][1:]
     mlp = f"a user's MLP of two heads, {MEMBERS} members"
+    compared = {
+        "own-stacked": (f"{mlp}: one by one / stacked", "alone", "stacked"),
+        "own-ours": (f"{mlp}: stacked / our multitask of the same size", "stacked", "ours"),
+        "own-bottleneck-8": ("the bottleneck as a user's file / built in, cohort of 8", "own8", "built8"),
+        "own-bottleneck-32": ("the bottleneck as a user's file / built in, cohort of 32", "own32", "built32"),
+    }
     return [
-        _row("own-stacked", f"{mlp}: one by one / stacked", middle["alone"], middle["stacked"]),
-        _row("own-ours", f"{mlp}: stacked / our multitask of the same size", middle["stacked"], middle["ours"]),
-        *(
-            _row(
-                f"own-bottleneck-{members}",
-                f"the bottleneck as a user's file / built in, cohort of {members}",
-                middle[f"own{members}"],
-                middle[f"built{members}"],
-            )
-            for members in (8, 32)
-        ),
+        row_of_rounds(key, "own", what, [own[a] for own in rounds], [own[b] for own in rounds], UNIT)
+        for key, (what, a, b) in compared.items()
     ]
 
 
@@ -115,34 +115,26 @@ def tune_row(client: Client, plain: Callable[[], float]) -> Row:
     return Row("own-tune", "own", what, plain(), own)
 
 
-def foreign_table(members: int = 4) -> str:
-    """Of models that nobody here wrote: do they stack, what does it gain, how near are members to members alone?"""
+def foreign_rows() -> list[Row]:
+    """Of models that nobody here wrote, forward and backward over a batch: what stacking their members gains."""
     torch.set_num_threads(1)
-    lines = [
-        "| model | what happens | one by one / stacked | gradients, stacked against alone |",
-        "| --- | --- | --- | --- |",
-    ]
-    for name in foreign.STACKING:
-        code = LoadedCode(foreign.FOLDER, f"{name}.py")
-        cohort = code.cohort(foreign.trials(name, members, Fixed(), batch_size=16), OwnData(), CPU)
-        cohort.model.train(True)
-        batch = next(cohort._passes.epoch(1))
-        before = {buffer: tensor.clone() for buffer, tensor in cohort.model.buffers.items()}
-        ways: list[Way] = [OneByOne(cohort.model), Stacked(cohort.model)]
-        try:
-            alone, stacked = (choosing._tried(way, cohort.model, cohort._losses, batch, before) for way in ways)
-            apart = number(max(_apart(a, b) for a, b in zip(stacked.gradients, alone.gradients, strict=True)))
-            seconds = [choosing._timed(way, cohort.model, cohort._losses, batch, time.process_time) for way in ways]
-            ratio = f"{seconds[0] / seconds[1]:.2f}"
-        except RuntimeError:
-            apart = ratio = "–"
-        lines.append(f"| {name} | {cohort.stacking} | {ratio} | {apart} |")
-    return "\n".join(lines)
+    return [_foreign_row(name, words) for name, words in FOREIGN.items()]
 
 
-def _apart(own: list[torch.Tensor], other: list[torch.Tensor]) -> float:
-    """The largest of the members' relative distances."""
-    return float((choosing._length([a - b for a, b in zip(own, other, strict=True)]) / choosing._length(other)).max())
+def _foreign_row(name: str, words: str) -> Row:
+    code = LoadedCode(foreign.FOLDER, f"{name}.py")
+    trials = foreign.trials(name, FOREIGN_MEMBERS, Fixed(), batch_size=FOREIGN_BATCH)
+    cohort = code.cohort(trials, OwnData(), CPU)
+    cohort.model.train(True)
+    batch = next(cohort._passes.epoch(1))
+    ways: tuple[Way, Way] = (OneByOne(cohort.model), Stacked(cohort.model))
+    rounds = [
+        [1000 * choosing._timed(way, cohort.model, cohort._losses, batch, time.process_time) for way in ways]
+        for _ in range(1 + ROUNDS)
+    ][1:]
+    alone, stacked = zip(*rounds, strict=True)
+    what = f"{words}, {FOREIGN_MEMBERS} members, a batch of {FOREIGN_BATCH}: one by one / stacked"
+    return row_of_rounds(f"own-{name.replace('_', '-')}", "own", what, alone, stacked, "CPU ms")
 
 
 def _two_heads() -> Mapping[str, Side]:
@@ -175,7 +167,3 @@ def _bottlenecks(folder: Path) -> Mapping[str, Side]:
 def _trial(problem: Any, seed: int, beta: float, model: Any, how: Training, number: int | None = None) -> PlannedTrial:
     name = f"t{seed if number is None else number}"
     return PlannedTrial(name, "arm", seed, {}, problem, Fixed(beta=beta), model, how)
-
-
-def _row(name: str, what: str, first: float, second: float) -> Row:
-    return Row(name, "own", what, first, second, UNIT)

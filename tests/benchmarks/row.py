@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from statistics import median
 from typing import NamedTuple
 
 from findings.speed import Group
@@ -20,3 +23,16 @@ class Row(NamedTuple):
     @property
     def ratio(self) -> float:
         return self.first / self.second if self.median is None else self.median
+
+
+def row_of_rounds(key: str, group: Group, what: str, first: Sequence[float], second: Sequence[float], unit: str) -> Row:
+    """Each round has both, one right after the other, so that what disturbs is there for both: the median of ratios."""
+    ratios = sorted(a / b for a, b in zip(first, second, strict=True))
+    return Row(key, group, what, median(first), median(second), unit, median(ratios), ends(ratios))
+
+
+def ends(ordered: Sequence[float]) -> tuple[float, float]:
+    """Of the median's 95 % interval, by the ranks between which it lies whatever the values are distributed like."""
+    count = len(ordered)
+    rank = max(1, math.floor((count - 1.96 * math.sqrt(count)) / 2))
+    return ordered[rank - 1], ordered[count - rank]

@@ -29,6 +29,9 @@ def test_a_script_of_an_installed_package_asks_a_shell(client: Client) -> None:
     for trial in study.trials():
         x, metrics = trial["config"]["problem.x"], trial["metrics"]
         assert (metrics["gain"], metrics["cost"]) == pytest.approx((x + 0.001 * trial["seed"], x * x))
+    front = study.front()["points"]
+    assert [point["x"] for point in front] == pytest.approx([0.101, 0.901]), "the gain, of the better seed"
+    assert [point["y"] for point in front] == pytest.approx([0.01, 0.81])
 
 
 def test_a_wheel_beside_the_code_and_a_code_to_measure(client: Client, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from findings.speed import Group, Speed, Timing, renewed, said, speed_text
 from findings.texts import rendered
+from tests.benchmarks.row import row_of_rounds
 
 
 def timing(group: Group = "log", ratio: float = 2.75, **changed: object) -> Timing:
@@ -54,6 +55,12 @@ def test_a_median_over_rounds_is_told_with_its_interval() -> None:
     assert said("ratio(every)", kept) == "1.62 (1.6 to 1.65)"
     assert "| 1.62 (1.6 to 1.65) | 1.8 CPU s / 0.66 CPU s |" in said("by row", kept)
     assert '"between": [1.60123, 1.652]' in speed_text(kept) and "between" not in speed_text(KEPT)
+
+
+def test_a_row_of_rounds_is_the_median_of_their_ratios_not_the_ratio_of_medians() -> None:
+    row = row_of_rounds("own-x", "own", "a / b", [2.0, 4.0, 6.0], [1.0, 1.0, 6.0], "s")
+    assert (row.ratio, row.first, row.second) == (2.0, 4.0, 1.0)
+    assert row.between == (1.0, 4.0), "of three rounds the least and the largest"
 
 
 def test_the_table_has_every_row_with_its_day_and_commit() -> None:

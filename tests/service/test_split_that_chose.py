@@ -8,7 +8,10 @@ import pytest
 
 from service.analysis.candidates import chooser
 from service.analysis.compared import compared
-from service.answers.studies import study_summary
+from service.answers.studies import front_answer, study_summary
+from service.answers.trials import trial_answer
+from service.answers.whole import whole
+from service.exports.flat_tables import TableName, table_of
 from service.exports.latex import latex_table
 from service.exports.methods import methods
 from service.figures import FIGURES
@@ -74,6 +77,23 @@ def test_figures_of_what_is_chosen_say_which_split_chose_it(figure: str, selecti
 def test_a_list_marks_hypervolumes_that_the_test_split_chose_itself(selection: str) -> None:
     told = study_summary(finished(selection)).flattered
     assert told == (ITSELF if selection == "test" else None)
+
+
+@pytest.mark.parametrize("selection", WORDS)
+def test_answers_about_fronts_and_trials_say_which_split_chose(selection: str) -> None:
+    view = finished(selection)
+    assert front_answer(view, None, None).selection == selection
+    assert trial_answer(view, next(iter(view.trials)), {}).selection == selection
+    assert whole(view).comparison.selection == selection
+
+
+@pytest.mark.parametrize("selection", WORDS)
+@pytest.mark.parametrize("name", ["trials", "points"])
+def test_tables_have_which_split_chose_beside_what_is_on_the_front(name: TableName, selection: str) -> None:
+    table = table_of(finished(selection), name)
+    place = [column.name for column in table.columns].index("on_front") + 1
+    assert table.columns[place] == ("selection", "string")
+    assert {row[place] for row in table.rows} == {selection}
 
 
 def test_studies_beside_each_other_say_so_where_one_of_them_chose_on_test() -> None:

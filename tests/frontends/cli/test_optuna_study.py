@@ -165,7 +165,7 @@ def whole_of(*trials: dict[str, Any]) -> dict[str, Any]:
         {"metric": "i_xz_bits", "goal": "minimize", "reference": 32.0},
         {"metric": "accuracy", "goal": "maximize", "reference": 0.1},
     ]
-    comparison = {"objectives": axes, "verdict": "one arm alone"}
+    comparison = {"objectives": axes, "verdict": "one arm alone", "selection_words": "chosen on the test split itself"}
     study = {"id": "s1", "name": "to go"}
     return {"paretoscope": "0.1.0", "study": study, "comparison": comparison, "trials": list(trials)}
 
@@ -185,6 +185,7 @@ def test_a_storage_has_the_studys_goals_facts_and_every_trial_that_began_and_cou
     ]
     facts = loaded.user_attrs
     assert facts["paretoscope"] == {"version": "0.1.0", "study": "s1"} and facts["verdict"] == "one arm alone"
+    assert facts["selection"] == "chosen on the test split itself"
     assert facts["reference_point"] == [32.0, 0.1] and facts["constants"] == {}
     with pytest.raises(ClientError, match="already has a study 'to go': --force replaces it") as refused:
         write_storage(whole_of(FINISHED), file, force=False)

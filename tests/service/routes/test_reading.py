@@ -188,6 +188,7 @@ def test_trials_come_page_by_page_and_as_they_were_asked_for(bench: Bench) -> No
     assert asked(where="i_xz_bits > 2, seed = 0") == ([0, 2], None, 2)
     assert [row["on_front"] for row in bench.get(path)["trials"]] == [True] * 3 + [False] * 5
     assert bench.get(path, limit=1)["columns"]["varied"] == ["weighting.beta"]
+    assert bench.get(path, limit=1)["selection"] == "test", "nothing of the held-out split was reported"
     for query, place in (({"after": "nope"}, "after"), ({"sort": "nope"}, "sort"), ({"where": "nope"}, "where")):
         assert error(bench.ask("GET", path, params=query)) == (422, "invalid_input", [place])
 

@@ -19,7 +19,6 @@ from service.contract.wire.events import (
 )
 from service.contract.wire.transitions import Ledger
 from service.exports.methods import methods
-from service.figures.rungs import Step, draw_rungs, rungs_data
 from service.views.fold import StudyView
 from service.views.selectors import counts, lost_seeds, progress, training_seconds
 from tests.service.studies import MIB, bottleneck_of, event, play, tell
@@ -142,52 +141,6 @@ def test_a_search_beside_it_is_work_to_its_last_epoch() -> None:
     assert progress(own, "searched") == 12 / 40
     assert all_epochs_of(own.study, own.study.arms[1], 4) == 40 and all_epochs_of(own.study, own.study.arms[0], 4) == 18
     assert "of the configurations of grid trained on" in methods(own).paragraph
-
-
-def test_the_figure_shows_how_many_came_to_a_rung_and_how_many_stopped() -> None:
-    own = view()
-    trials = list(own.trials)
-    assert [arm.steps for arm in rungs_data(own).arms] == [[], []]
-    for trial in trials[:2]:
-        stop(own, trial)
-    for trial in trials[2:4]:
-        play(own, trial, reports(5), end="")
-    data = rungs_data(own)
-    assert data.arms[0].steps == [Step(0, 4, 0), Step(2, 4, 2), Step(5, 2, 0)] and data.arms[1].steps == []
-    assert (data.trained, data.planned) == (14, 50)
-    trace = draw_rungs(data, "r")["data"][0]
-    assert (trace["x"], trace["y"]) == ([0, 2, 2, 5], [4, 4, 2, 2])
-
-
-def test_the_figure_shows_who_left_one_mark_each_that_opens_its_trial() -> None:
-    """Who was ahead is stopped first in the log, and leaves last."""
-    own = view()
-    first, second, third, fourth, _ = own.trials
-    for trial in (second, first):
-        stop(own, trial)
-    for trial in (third, fourth):
-        play(own, trial, reports(4), end="")
-    tell(own, event("trial_stopped", trial=fourth, epoch=4, reason="stopped after epoch 4 of 10: place 2 of 2"))
-    data = rungs_data(own)
-    left, none = (arm.left for arm in data.arms)
-    assert none == [] and [(each.trial, each.epoch, each.remaining) for each in left] == [
-        (first, 2, 4),
-        (second, 2, 3),
-        (fourth, 4, 2),
-    ]
-    assert (left[0].label, left[2].reason) == ("β 0.1 · seed 0", "stopped after epoch 4 of 10: place 2 of 2")
-    counts_, marks, *_ = draw_rungs(data, "r")["data"]
-    assert marks["customdata"] == [first, second, fourth] and (marks["x"], marks["y"]) == ([2, 2, 4], [4, 3, 2])
-    assert marks["text"][2] == "β 0.4 · seed 0<br>stopped after epoch 4 of 10: place 2 of 2"
-    assert marks["marker"]["symbol"] == f"{counts_['marker']['symbol']}-open"
-    assert marks["marker"]["color"] == counts_["marker"]["color"] and marks["legendgroup"] == counts_["legendgroup"]
-
-
-def test_a_trial_that_is_behind_the_others_has_not_left() -> None:
-    """Its cohort trains after theirs."""
-    own = view()
-    play(own, next(iter(own.trials)), reports(1), end="")
-    assert rungs_data(own).arms[0].steps == [Step(0, 4, 0), Step(1, 4, 0)]
 
 
 def test_the_methods_paragraph_says_so_with_its_papers() -> None:

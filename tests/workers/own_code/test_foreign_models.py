@@ -83,6 +83,7 @@ def test_one_by_one_a_member_is_what_it_is_alone_to_the_last_digit(
 
 
 DEEP = "mobile"  # whose rounding grows through fifty layers, step by step
+NEAR, NEAR_OF_DEEP = 1e-5, 3e-4  # what a stacked member reports, relatively to what it reports alone
 
 
 @pytest.mark.filterwarnings(SLOW)
@@ -101,7 +102,7 @@ def test_stacked_a_member_is_what_it_is_alone_to_float_tolerance(monkeypatch: py
         members = trials(name, 3, weighting, optimizer="sgd", learning_rate=0.003)
         together, alone = reports(code, members), reports(code, members[-1:])
         for own, expected in zip(told(together, "t2"), told(alone, "t2"), strict=True):
-            relative, absolute = (3e-4, 5e-5) if name == DEEP else (1e-5, 1e-6)
+            relative, absolute = (NEAR_OF_DEEP, 5e-5) if name == DEEP else (NEAR, 1e-6)
             assert own == pytest.approx(expected, rel=relative, abs=absolute)
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from service.contract.metrics import Goal
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.events import TrialState, Where
+from service.contract.wording.chosen_split import Chooser
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +51,13 @@ class FrontAnswer(Answer):
     x: Annotated[str, Field(description="the first metric")]
     y: Annotated[str, Field(description="the second metric")]
     goals: Annotated[list[Goal], Field(description="which way is better, of x and of y")]
+    selection: Annotated[
+        Chooser | None,
+        Field(
+            description="the split whose values chose the points; shown: the very values that are shown, of a script "
+            "of one's own; null where none is measured on a split"
+        ),
+    ]
     reference_point: Annotated[
         list[float | None], Field(description="where the hypervolume is measured from; null: unbounded")
     ]

@@ -9,12 +9,20 @@ from pydantic import Field, WithJsonSchema
 
 from service.contract.wire.answers.answer import DESCRIBED_BY, Answer, AsItIs, Intervals, SentConfig, SentMetrics, Time
 from service.contract.wire.events import CurvePoint, TrialState, Where
+from service.contract.wording.chosen_split import Chooser
 from service.contract.wording.lights import LightName
 
 # The schema of a point is the one that drivers send it by.
 _CURVE = {"type": "array", "items": {DESCRIBED_BY: "CurvePoint"}}
 _NUMBER = {"anyOf": [{"type": "integer"}, {"type": "number"}, {"type": "null"}]}
 SentCurve = Annotated[list[CurvePoint], AsItIs(), WithJsonSchema(_CURVE)]
+Selection = Annotated[
+    Chooser | None,
+    Field(
+        description="the split whose values chose what is `on_front`; shown: the very values that are shown, of a "
+        "script of one's own; null where none is measured on a split"
+    ),
+]
 SentReport = Annotated[
     dict[str, object],
     AsItIs(),
@@ -154,6 +162,7 @@ class TrialPage(Answer):
     next: Annotated[str | None, Field(description="what `after` takes for the next page; null on the last")]
     total: Annotated[int, Field(description="how many match, on all pages")]
     columns: Annotated[TrialColumns, Field(description="of all trials of the study, whichever were asked for")]
+    selection: Selection
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,5 +187,6 @@ class TrialWithReports(TrialRow):
 class TrialAnswer(TrialWithReports):
     """A trial with everything there is about it."""
 
+    selection: Selection
     log: Annotated[list[str], Field(description="the last lines that its worker logged")]
     artifacts: Annotated[dict[str, int], Field(description="bytes of each file that it has: checkpoint, latent-map")]
