@@ -105,6 +105,8 @@ def main() -> None:
 
     log_to_stderr(settings.log_format)
 
+    if settings.rule_of_token is not None:
+        sys.exit(settings.rule_of_token)
     if settings.is_exposed:
         sys.exit(
             f"{settings.host!r} can be reached by others, and no token is set: "

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.contract.addresses import is_loopback
 from service.contract.wire.log_lines import LogFormat
+from service.contract.wire.tokens import SHORTEST, TOO_SHORT
 
 
 class Settings(BaseSettings):
@@ -40,7 +41,9 @@ class Settings(BaseSettings):
         "machine's own and bare addresses need none of it, `*` means any",
     )
     token: str | None = Field(
-        None, description="when set, every /api call needs it, or one made with it, as a bearer token"
+        None,
+        description="when set, every /api call needs it, or one made with it, as a bearer token; at least 16 "
+        "characters",
     )
     token_path: Path | None = Field(None, description="file with that token; takes precedence over token")
     driver_tokens: Path | None = Field(
@@ -156,6 +159,12 @@ class Settings(BaseSettings):
     def is_exposed(self) -> bool:
         """Whether others could reach it, and nothing would ask them who they are."""
         return self.token is None and not is_loopback(self.host)
+
+    @property
+    def rule_of_token(self) -> str | None:
+        """What the owner's token breaks, if it does."""
+        is_short = self.token is not None and len(self.token) < SHORTEST
+        return f"the service's token {TOO_SHORT}" if is_short else None
 
     @model_validator(mode="after")
     def _read_tokens(self) -> Settings:

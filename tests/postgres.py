@@ -31,10 +31,11 @@ def binaries() -> Path | None:
 
 
 class Server:
-    """One cluster, reached by a socket in a folder that only its owner and root may enter."""
+    """One cluster, reached by a socket in a folder that only its owner and root may enter; and at a port of this
+    machine's, if one is given."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
-        self._programs, self._folder = programs, folder
+    def __init__(self, programs: Path, folder: Path, port: int | None = None) -> None:
+        self._programs, self._folder, self._port = programs, folder, port
         self._owner = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
         if self._owner:
             shutil.chown(folder, self._owner)
@@ -47,7 +48,8 @@ class Server:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> subprocess.Popen[bytes]:
-        settings = [f"unix_socket_directories={self._folder}", "listen_addresses=", *FAST]
+        doors = ["listen_addresses="] if self._port is None else ["listen_addresses=127.0.0.1", f"port={self._port}"]
+        settings = [f"unix_socket_directories={self._folder}", *doors, *FAST]
         command = [str(self._programs / "postgres"), "-D", str(self._folder / "data")]
         command += [word for setting in settings for word in ("-c", setting)]
         with (self._folder / "server.log").open("ab") as log:
@@ -75,7 +77,7 @@ class Server:
         return not any(_works_in(process, self._folder / "data") for process in Path("/proc").glob("[0-9]*"))
 
     def url(self, database: str) -> str:
-        return f"postgresql://tests@/{database}?host={self._folder}"
+        return f"postgresql://tests@/{database}?host={self._folder}" + (f"&port={self._port}" if self._port else "")
 
     @contextmanager
     def database(self) -> Iterator[str]:
@@ -97,7 +99,7 @@ def _works_in(process: Path, folder: Path) -> bool:
 
 
 @contextmanager
-def postgresql() -> Iterator[Server]:
+def postgresql(port: int | None = None) -> Iterator[Server]:
     """Skips the test, in words, where there is no server to start."""
     programs = binaries()
     if programs is None:
@@ -107,7 +109,7 @@ def postgresql() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="ps-pg-", dir=memory if roomy else "/tmp"))
     server = None
     try:
-        server = Server(programs, folder)
+        server = Server(programs, folder, port)
         yield server
     finally:
         if server is not None:

@@ -54,7 +54,8 @@ def fetch(client: StudyClient) -> Work:
     study = check_study(known.spec)
     trials = list(client.trials())
     done = {trial.id: trial.state for trial in trials if trial.is_over}
-    begin = known.started_at.timestamp() if known.started_at else time.time()
+    limited_from = known.limited_from or known.started_at
+    begin = limited_from.timestamp() if limited_from else time.time()
     deadline = None if study.limits.seconds is None else begin + study.limits.seconds
     planned = {trial.id: trial for trial in expand(study)}
     left = [trial for trial in planned.values() if trial.id not in done]

@@ -34,6 +34,7 @@ from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
 from paretoscope import __version__
 from service.contract.addresses import is_loopback
+from service.contract.wire.tokens import SHORTEST, TOO_SHORT
 from service.contract.wording.demo_preset import DEMO_PRESET
 
 app = typer.Typer(
@@ -74,6 +75,8 @@ def up(
 ) -> None:
     """Start Ray and the service on this machine, until Ctrl-C. Its token is in the file `token` of its home."""
     check_door(host, no_token)
+    if token is not None and len(token) < SHORTEST:
+        raise typer.BadParameter(TOO_SHORT, param_hint="--token")
     raise_on_sigterm()
     with Local(home or default_home(), host, port, token, cpus, not no_token, allow_code) as local:
         if as_json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from service.contract.study.expansion import count_trials, count_verifying
@@ -104,13 +103,7 @@ def past_of(view: View) -> Past:
             epochs = sum((t.stopped_after or _epochs(view.study, arm)) * _share(view.study) for t in ended)
             seconds = sum(t.training_seconds or 0.0 for t in ended)
             arms.append(Took(kind_of(view.study, arm), len(ended), epochs, seconds))
-    return Past(view.study.name, tuple(arms), _between(view.started_at, view.ended_at))
-
-
-def _between(start: str | None, end: str | None) -> float:
-    if start is None or end is None:
-        return 0.0
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    return Past(view.study.name, tuple(arms), view.clock.ran if view.ended_at else 0.0)
 
 
 def estimate(study: Study, past: Sequence[Past]) -> CostEstimate:

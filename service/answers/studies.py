@@ -23,6 +23,7 @@ from service.contract.wire.answers.studies import (
 from service.contract.wording.chosen_split import flattery_words
 from service.contract.wording.palette import arm_style
 from service.store.protocol import StudyRow
+from service.views.clock import Clock
 from service.views.selectors import counts, eta_seconds, has_curves, progress, time_left
 from service.views.view import View
 
@@ -78,6 +79,8 @@ def study_summary(view: View) -> StudySummary:
         ended_at=view.ended_at,
         reason=view.reason,
         interrupted=view.interrupted,
+        running_since=view.clock.since,
+        ran_seconds=round(view.clock.ran, 3),
         counts=view.memo("counts", lambda: counts_answer(view)),
         progress=progress(view),
         eta_seconds=eta_seconds(view),
@@ -136,13 +139,19 @@ def unreadable_study(row: StudyRow, why: str) -> StudyWithFigures:
 
 def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:
     """A summary that was made earlier: without a new event, only the time left has changed."""
-    left = time_left(summary.state, summary.started_at, summary.progress, now)
+    left = time_left(Clock(summary.running_since, summary.ran_seconds), summary.progress, now)
     return replace(summary, eta_seconds=None if summary.interrupted else left)
 
 
 def study_answer(view: View) -> StudyAnswer:
     summary = study_summary(view).fields()
-    return StudyAnswer(**summary, spec=view.spec, metrics=metric_rows(view.study.metrics), notes=view.notes.text)
+    return StudyAnswer(
+        **summary,
+        spec=view.spec,
+        metrics=metric_rows(view.study.metrics),
+        notes=view.notes.text,
+        limited_from=view.clock.limited_from,
+    )
 
 
 def study_with_figures(view: View, figures: list[OfferedFigure]) -> StudyWithFigures:

@@ -66,7 +66,7 @@ class StateWord(Answer):
     words: Annotated[
         str,
         Field(
-            description="how a page says it: `{took}` is the time from start to end, `{place}` the place in the queue, "
+            description="how a page says it: `{took}` is how long it ran, `{place}` the place in the queue, "
             "`{finished}` and the like are counts of trials; the name alone where one of them is not known"
         ),
     ]

@@ -40,6 +40,7 @@ from service.contract.wire.events import (
     TrialSuggested,
 )
 from service.store.protocol import Logged, Spec, StudyRow
+from service.views.clock import Clock
 from service.views.notes import Notes
 from service.views.trial import Lease, TrialView
 from service.views.view import Memo
@@ -84,6 +85,7 @@ class StudyView:
         self.out_of_sight = False  # whether that is because Ray is away
         self.started_at: str | None = None
         self.ended_at: str | None = None
+        self.clock = Clock()
         self.job: str | None = None
         self.attempt = 0
         self.fruitless = 0  # starts in a row after which nothing new was reported
@@ -126,18 +128,19 @@ class StudyView:
             self._apply_to_study(event, at)
 
     def _apply_to_study(self, event: StudyEvent, at: str) -> None:
-        self.state = event.leads_to
+        was_ended, self.state = self.state.is_ended(), event.leads_to
         says_why = (StudyStarted, StudyFinished, StudyFailed, StudyInterrupted)
         self.reason = event.reason if isinstance(event, says_why) else None
         self.interrupted, self.out_of_sight = None, isinstance(event, StudyInterrupted)
         if isinstance(event, StudyStarted):
-            self.started_at = self.started_at or at
+            self.started_at, self.clock = self.started_at or at, self.clock.going(at)
             self.interrupted = None if self.waiting else self.reason  # until a trial tells something
             self.job, self.attempt = event.job, self.attempt + 1
             self.fruitless += not event.excused
             self.waiting = False
             self._set_aside()
         elif isinstance(event, StudyPaused):
+            self.clock = self.clock.standing(at)
             self._set_aside()
         elif isinstance(event, StudyInterrupted):
             self.interrupted = event.reason
@@ -148,6 +151,7 @@ class StudyView:
                 trial.state = TrialState.RUNNING if trial.state is TrialState.PLANNED else trial.state
         elif isinstance(event, (StudyResumed, StudyRetried, StudyExtended)):
             self.ended_at, self.fruitless, self.waiting = None, 0, True
+            self.clock = self.clock.with_limit_anew() if was_ended else self.clock
             self.why_again = GOES_ON[type(event)]
             for trial in self._cut:
                 trial.cut_off = False
@@ -157,7 +161,7 @@ class StudyView:
                 self._plan(self.spec)
             self._plan_again(event, at)
         elif self.state.is_ended():
-            self.ended_at = at
+            self.ended_at, self.clock = at, self.clock.standing(at)
             for trial in self._in(TrialState.RUNNING):
                 trial.state, trial.ended_at, trial.lease = TrialState.STOPPED, at, None
                 trial.reason = f"the study was {self.state.value} before it ended"

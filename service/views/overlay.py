@@ -27,6 +27,7 @@ class Overlay:
         self.id = "+".join(view.id for view in views)
         self.spec = first.spec
         self.created_at, self.started_at, self.ended_at = first.created_at, first.started_at, first.ended_at
+        self.clock = first.clock
         self.reason: str | None = None
         self.interrupted: str | None = None
         self.lost_events = sum(view.lost_events for view in views)

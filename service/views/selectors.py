@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from service.contract.methods.stopping import Halving
 from service.contract.study.halved import halved
-from service.contract.wire.events import StudyState, TrialState
+from service.contract.wire.events import TrialState
+from service.views.clock import Clock
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -80,15 +81,12 @@ def _share_of_epochs(halving: Halving, cut: Collection[str], trials: Sequence[Tr
 def eta_seconds(view: View) -> float | None:
     if view.interrupted:  # nothing goes on as it did
         return None
-    return time_left(view.state, view.started_at, progress(view), datetime.now(UTC))
+    return time_left(view.clock, progress(view), datetime.now(UTC))
 
 
-def time_left(state: StudyState, started_at: str | None, done: float, now: datetime) -> float | None:
-    """Seconds, if it goes on as it did; none before anything was reported."""
-    if state is not StudyState.RUNNING or started_at is None or done <= 0:
-        return None
-    elapsed = (now - datetime.fromisoformat(started_at)).total_seconds()
-    return elapsed * (1 - done) / done
+def time_left(clock: Clock, done: float, now: datetime) -> float | None:
+    """Seconds, if it goes on as it did; none while it does not run, and before anything was reported."""
+    return None if clock.since is None or done <= 0 else clock.ran_until(now) * (1 - done) / done
 
 
 def whole_arms(view: View) -> list[str]:

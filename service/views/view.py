@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar, cast
 from service.contract.study.study import Study
 from service.contract.wire.events import StudyState
 from service.store.protocol import Spec
+from service.views.clock import Clock
 from service.views.notes import Notes
 from service.views.trial import TrialView
 
@@ -45,6 +46,7 @@ class View(Protocol):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    clock: Clock
     lost_events: int  # that the log once had
     notes: Notes
     seq: int

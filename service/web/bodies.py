@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
 
@@ -16,6 +14,7 @@ from service.contract.wire.errors import InvalidInput, TooLarge, TooSlow, Unsupp
 from service.contract.wording.numbers import setting
 from service.settings import Settings
 from service.web.errors import refusal
+from service.web.pace import Pace
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -44,24 +43,21 @@ class Body:
         raise UnsupportedType(f"the body must be {wanted}, got {self._type[:80]!r}")
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """One by one; a pause and the whole are bounded, or a byte now and then would hold a connection for days."""
-        size, waited = 0, 0.0  # seconds that the client let us wait; what we take to write is not its fault
+        """One by one, at the pace that the settings ask for."""
         settings: Settings = self._request.app.state.parts.settings
         longest, rate = settings.body_seconds, settings.body_bytes_per_second
+        pace = Pace(longest, rate)
         pieces = aiter(self._request.stream())
         try:
             while True:
-                left = longest + size / rate - waited
-                begun = time.monotonic()
-                chunk = await asyncio.wait_for(anext(pieces, None), min(longest, left))
+                chunk = await pace.next(anext(pieces, None))
                 if chunk is None:
                     return
-                waited += time.monotonic() - begun
-                size += len(chunk)
-                self._check(size)
+                pace.size += len(chunk)
+                self._check(pace.size)
                 yield chunk
         except TimeoutError:
-            if left < longest:
+            if pace.is_too_slow:
                 raise TooSlow(f"the body arrived slower than {rate:,} bytes a second") from None
             raise TooSlow(f"nothing of the body arrived for {setting(longest)} s") from None
         except ClientDisconnect:

@@ -85,7 +85,7 @@ def attack(browser: Browser, service: Running, name: str, signed_in: bool) -> No
     try:
         with foreign_site(name) as site:
             if signed_in:
-                page.goto(f"{service.url}/?token=secret")
+                page.goto(f"{service.url}/?token={service.token}")
                 [cookie] = context.cookies()
                 assert (cookie.get("httpOnly"), cookie.get("sameSite")) == (True, "Strict")
                 assert page.url == f"{service.url}/" and page.evaluate("document.cookie") == ""
@@ -106,8 +106,8 @@ def ids(service: Running) -> list[str]:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Running]:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret") as service:
-        yield service._replace(token="secret")
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret-of-the-owner") as service:
+        yield service._replace(token="secret-of-the-owner")
 
 
 def test_a_foreign_page_cannot_submit_where_no_token_is_asked_for(alone: Running, browser: Browser) -> None:

@@ -244,7 +244,7 @@ def test_a_state_says_nothing_that_is_not_known(stage: Page) -> None:
       const { stateWords, vocabulary } = await load("kit/vocabulary");
       const counts = { planned: 6, running: 2, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
       const bare = { counts, started_at: null, ended_at: null, eta_seconds: null };
-      const times = { started_at: "2026-01-01T10:00:00Z", ended_at: "2026-01-01T10:01:05Z" };
+      const times = { started_at: "2026-01-01T10:00:00Z", ended_at: "2026-01-01T20:00:00Z", ran_seconds: 65 };
       return vocabulary.study_states.map(({ name: state, words }) =>
         [words, state, stateWords({ ...bare, state }), stateWords({ ...bare, ...times, state, queue_position: 2 })]);
     }"""

@@ -15,11 +15,11 @@ pytestmark = needs_chromium
 
 
 def test_an_empty_service_offers_the_demo_after_asking_for_its_token(opened: Open) -> None:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="open-sesame") as guarded:
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="open-sesame-again") as guarded:
         watched = opened(guarded)
         watched.refusals_expected = True
         page = watched.goto("/")
-        page.get_by_label("Token", exact=True).last.fill("open-sesame")
+        page.get_by_label("Token", exact=True).last.fill("open-sesame-again")
         page.get_by_role("button", name="Use this token").click()
         expect(page.get_by_text("No study yet")).to_be_visible()
         page.get_by_role("button", name="Run the demo study").click()

@@ -85,7 +85,7 @@ def study(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_state_is_said_in_words(run: Run) -> None:
-    times = {"started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:03:12Z"}
+    times = {"started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T20:00:00Z", "ran_seconds": 192}
     cases = {
         "queued": study(state="queued"),
         "queued, place 2 in the queue": study(state="queued", queue_position=2),

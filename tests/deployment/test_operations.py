@@ -36,8 +36,8 @@ def shell_of(folder: Path, **variables: str) -> dict[str, str]:
 
 
 def follow(block: str, folder: Path, **variables: str) -> None:
-    """A block of the page as a shell has it, without `up`: here the service alone is started, by the caller, and with
-    Ray in end_to_end/test_orderly_end.py."""
+    """A block of the page as a shell has it, without `up`: here the service alone is started, by the caller. All of it
+    is followed in end_to_end/test_orderly_end.py."""
     lines = [line for line in block.splitlines() if not line.startswith("paretoscope up")]
     done = subprocess.run(
         ["sh", "-euc", "\n".join(lines)],

@@ -8,7 +8,7 @@ import pytest
 
 from tests.processes import Running, service_alone, short_home
 
-TOKEN = "open-sesame"
+TOKEN = "open-sesame-again"
 
 
 @pytest.fixture(scope="session")

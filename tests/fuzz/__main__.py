@@ -25,8 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser.parse_args(arguments)
     print(f"seed {asked.seed}")
     begun = time.monotonic()
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="fuzz") as service:
-        run = Run(service._replace(token="fuzz"), asked.cases, asked.seed)
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="fuzz of the service") as service:
+        run = Run(service._replace(token="fuzz of the service"), asked.cases, asked.seed)
     by_class = {
         number: sum(count for (_, status), count in run.told.answers.items() if status // 100 == number)
         for number in (2, 4, 5)

@@ -10,8 +10,8 @@ MEMORY, COST = 2.0, 4.0  # looser than `make fuzz`: few requests, and a machine 
 
 
 def test_no_sequence_of_requests_breaks_the_service_or_leaves_anything() -> None:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="fuzz") as service:
-        run = Run(service._replace(token="fuzz"), CASES, SEED)
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="fuzz of the service") as service:
+        run = Run(service._replace(token="fuzz of the service"), CASES, SEED)
     assert run.complaints == []
     assert run.told.cases >= CASES and len(run.told.made) > 2
     assert run.memory < MEMORY and run.cost < COST, (run.before, run.after)

@@ -34,6 +34,7 @@ def test_garbage_is_collected_once_the_service_has_started() -> None:
         ("TOKEN_PATH", "/nowhere/token", "the token in /nowhere/token cannot be read: No such file or directory"),
         ("URL", "http://[", "PARETOSCOPE_URL: must be an address such as http://127.0.0.1:8000, got 'http://['"),
         ("RAY_URL", "ray", "PARETOSCOPE_RAY_URL: must be an address"),
+        ("TOKEN", "fifteen letters", "the service's token must have at least 16 characters, or it can be guessed"),
         ("FD", "77", "PARETOSCOPE_FD: must be an open socket, got 77"),
     ],
 )
@@ -45,6 +46,12 @@ def test_a_variable_that_breaks_a_rule_is_a_sentence(tmp_path: Path, name: str, 
     )
     assert ended.returncode in (1, 2) and ended.stderr.splitlines()[-1].startswith(words), ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_token_of_sixteen_characters_will_do() -> None:
+    assert Settings(token="sixteen letters.").rule_of_token is None
+    assert Settings(token=None).rule_of_token is None and Settings(token="").rule_of_token is None
+    assert Settings(token="fifteen letters").rule_of_token is not None
 
 
 def test_a_secret_is_not_quoted(tmp_path: Path) -> None:

@@ -43,9 +43,16 @@ SPEC: dict[str, Any] = {
 class Known:
     """A service with one study; `events` are those that were reported."""
 
-    def __init__(self, spec: dict[str, Any], states: list[str], started_at: str | None = None) -> None:
+    def __init__(
+        self,
+        spec: dict[str, Any],
+        states: list[str],
+        started_at: str | None = None,
+        limited_from: str | None = None,
+    ) -> None:
         self.events: list[dict[str, Any]] = []
-        self.spec, self.states, self.started_at = spec, states, started_at
+        self.spec, self.states = spec, states
+        self.times = {"started_at": started_at, "limited_from": limited_from}
         self.cohorts: list[dict[str, Any]] = []
         self.extensions = 0
         self.metrics: dict[str, Any] = {}  # of its first trial
@@ -71,7 +78,7 @@ class Known:
             ]
             trials[0]["metrics"] = self.metrics
             return Answer(200, json.dumps({"trials": trials, "next": None}))
-        return Answer(200, json.dumps({"id": "s1", "spec": self.spec, "started_at": self.started_at}))
+        return Answer(200, json.dumps({"id": "s1", "spec": self.spec, **self.times}))
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +102,12 @@ def test_time_runs_from_the_start_of_the_study_not_of_its_driver() -> None:
     started = "2026-01-02T03:04:05.5+00:00"
     assert fetched(Known(limited, ["planned"] * 4, started)).deadline == pytest.approx(1767323045.5 + 100)
     assert fetched(Known(SPEC, ["planned"] * 4, started)).deadline is None
+
+
+def test_time_that_a_study_did_not_run_does_not_count() -> None:
+    """It was paused over night, or went on after its end."""
+    known = Known({**SPEC, "limits": {"seconds": 100}}, ["planned"] * 4, "2026-01-01T00:00:00Z", "2026-01-02T03:04:05Z")
+    assert fetched(known).deadline == 1767323045 + 100
 
 
 def test_time_runs_from_now_where_nobody_says_when_the_study_started(monkeypatch: pytest.MonkeyPatch) -> None:

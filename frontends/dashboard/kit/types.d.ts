@@ -98,6 +98,7 @@ interface ListedStudy {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
+  ran_seconds: number;
   reason: string | null;
   interrupted?: string | null;
   counts: Counts;

@@ -14,8 +14,6 @@ export const isEnded = (study) => Boolean(states.get(study.state)?.ended);
 /** Whether a study in its state can be paused, resumed … @param {{ state: string }} study @param {string} wish */
 export const takes = (study, wish) => Boolean(states.get(study.state)?.takes.includes(wish));
 
-const seconds = (from, to) => (new Date(to).getTime() - new Date(from).getTime()) / 1000;
-
 /** "finished in {took}" with what is known of it; nothing where something is not. */
 function filled(/** @type {string} */ words, /** @type {Record<string, string | number | null>} */ known) {
   const parts = words.split(/{(\w+)}/).map((part, i) => (i % 2 ? known[part] ?? null : part));
@@ -28,7 +26,7 @@ export const lookOf = (study) => (study.interrupted ? "interrupted" : study.stat
 /** The state of a study in words. @param {ListedStudy & Pick<Study, "queue_position" | "pausing">} study */
 export function stateWords(study) {
   if (study.unreadable) return `${study.state} · unreadable`;
-  const took = study.started_at && study.ended_at ? duration(seconds(study.started_at, study.ended_at)) : null;
+  const took = study.started_at && study.ended_at ? duration(study.ran_seconds) : null;
   const known = { ...study.counts, took, place: study.queue_position ?? null };
   const own = study.interrupted ? vocabulary.interrupted_words : states.get(study.state)?.words;
   const words = filled(own ?? study.state, known) ?? study.state;

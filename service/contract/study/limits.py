@@ -24,7 +24,9 @@ class Limits(Strict):
     """Where the study ends in any case, and when an arm has enough."""
 
     seconds: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="wall time from the study's start; none: no limit"
+        None,
+        description="wall time from the study's start, pauses left out; anew when it goes on after its end; none: no "
+        "limit",
     )
     trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = Field(
         500, description="a study that expands to more is refused"

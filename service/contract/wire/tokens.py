@@ -13,6 +13,9 @@ from service.contract.wire.answers.answer import Answer, Time
 Scope = Literal["read", "write", "code", "ingest", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
+SHORTEST = 16  # characters of a token that somebody chose
+TOO_SHORT = f"must have at least {SHORTEST} characters, or it can be guessed; `openssl rand -hex 32` makes a good one"
+
 Days = Annotated[float, Field(gt=0, le=3650)]
 Most = Annotated[int, Field(ge=0, lt=2**31)]
 

@@ -228,6 +228,7 @@ def test_input_that_is_none_is_bad_input(service: Running, tmp_path: Path) -> No
         (["up", "--cpus", "0"], "--cpus"),
         (["up", "--no-token", "--host", "0.0.0.0"], "--no-token"),
         (["demo", "--no-token", "--host", "10.1.2.3"], "--no-token"),
+        (["up", "--token", "fifteen letters"], "at least 16 characters"),
         (["frobnicate"], "frobnicate"),
     ):
         answer = run(*arguments, url=service.url)

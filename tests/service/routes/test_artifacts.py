@@ -158,7 +158,7 @@ def test_files_have_their_own_limit(spec: dict[str, Any]) -> None:
 
 
 def test_files_need_the_token_too(spec: dict[str, Any]) -> None:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret") as service:
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret-of-the-owner") as service:
         assert put(service, "s", "t", b"x").status_code == 401
 
 

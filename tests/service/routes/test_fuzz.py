@@ -68,8 +68,8 @@ class Live(NamedTuple):
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
     """Without Ray: nothing that is submitted ever runs."""
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="owner") as alone:
-        service = alone._replace(token="owner")
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="owner-of-the-service") as alone:
+        service = alone._replace(token="owner-of-the-service")
         studies = list(play_all(service).values())
         with_files = submit(service, SPEC)["id"]
         trials = {

@@ -252,10 +252,13 @@ def test_without_ray_the_service_is_alive_but_not_ready(service: Running) -> Non
 
 
 def test_a_token_guards_the_api_and_nothing_else(spec: dict[str, Any]) -> None:
-    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret") as running:
+    with short_home() as home, service_alone(home, PARETOSCOPE_TOKEN="secret-of-the-owner") as running:
         assert running.get("/healthz").status_code == running.get("/").status_code == 200
         assert running.get("/api/studies").status_code == 401
-        for headers in ({"Authorization": "Bearer secret"}, {"Cookie": "paretoscope_token=secret"}):
+        for headers in (
+            {"Authorization": "Bearer secret-of-the-owner"},
+            {"Cookie": "paretoscope_token=secret-of-the-owner"},
+        ):
             answer = httpx.get(f"{running.url}/api/studies", headers=headers, trust_env=False)
             assert answer.status_code == 200
         wrong = httpx.get(f"{running.url}/api/studies", headers={"Authorization": "Bearer x"}, trust_env=False)

@@ -81,8 +81,8 @@ def test_the_time_left_of_a_running_study_moves_without_an_event(bench: Bench, l
     assert listed(bench)[study]["eta_seconds"] is None
 
 
-def test_the_time_left_is_reckoned_from_the_start_not_from_the_submission() -> None:
-    at = {"created_at": "2026-01-01T00:00:00Z", "started_at": "2026-01-01T01:00:00Z", "ended_at": None}
+def test_the_time_left_is_reckoned_from_what_it_ran_not_from_the_submission() -> None:
+    at = {"created_at": "2026-01-01T00:00:00Z", "started_at": "2026-01-01T00:00:00Z", "ended_at": None}
     counts = TrialCounts(planned=2, running=1, finished=0, failed=0, stopped=0, collapsed=0)
     more: dict[str, Any] = {
         "reason": None,
@@ -92,10 +92,12 @@ def test_the_time_left_is_reckoned_from_the_start_not_from_the_submission() -> N
         "arms": [],
         "spark": [],
         "last_seq": 3,
+        "running_since": "2026-01-01T01:00:00Z",
+        "ran_seconds": 20.0,
         **at,
     }
     row = StudySummary(id="s", name="n", state=StudyState.RUNNING, progress=0.25, **more)
-    assert up_to_now(row, datetime(2026, 1, 1, 1, 0, 10, tzinfo=UTC)).eta_seconds == 30.0
+    assert up_to_now(row, datetime(2026, 1, 1, 1, 0, 10, tzinfo=UTC)).eta_seconds == 90.0
 
 
 def test_a_row_is_what_the_study_itself_says(bench: Bench) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from service.contract.wire.events import StudyState
+from service.views.clock import Clock
 from service.views.fold import StudyView
 from service.views.selectors import (
     Counts,
@@ -96,15 +96,13 @@ def test_what_varies_is_told_arm_by_arm() -> None:
 @pytest.mark.parametrize(("done", "left"), [(0.5, 60.0), (0.25, 180.0), (1.0, 0.0)])
 def test_the_time_left_is_that_of_what_is_left_at_the_pace_so_far(done: float, left: float) -> None:
     now = START + timedelta(seconds=60)
-    assert time_left(StudyState.RUNNING, START.isoformat(), done, now) == pytest.approx(left)
+    assert time_left(Clock(START.isoformat()), done, now) == pytest.approx(left)
 
 
 def test_only_a_running_study_with_a_report_has_time_left() -> None:
     now = START + timedelta(seconds=60)
-    for state in set(StudyState) - {StudyState.RUNNING}:
-        assert time_left(state, START.isoformat(), 0.5, now) is None
-    assert time_left(StudyState.RUNNING, None, 0.5, now) is None
-    assert time_left(StudyState.RUNNING, START.isoformat(), 0.0, now) is None
+    assert time_left(Clock(None, 60.0), 0.5, now) is None
+    assert time_left(Clock(START.isoformat(), 60.0), 0.0, now) is None
 
 
 def test_a_value_that_only_one_trial_of_a_search_has_yet_does_not_vary() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -81,12 +83,13 @@ def thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
 class Source:
     """A body that does not say how long it is, and counts what is taken of it."""
 
-    def __init__(self, content: bytes, step: int = 500) -> None:
-        self.content, self.step, self.taken = content, step, 0
+    def __init__(self, content: bytes, step: int = 500, wait: float = 0.0) -> None:
+        self.content, self.step, self.taken, self.wait = content, step, 0, wait
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for start in range(0, len(self.content), self.step):
             self.taken += 1
+            await asyncio.sleep(self.wait)
             yield self.content[start : start + self.step]
 
 
@@ -121,6 +124,30 @@ def test_a_stranger_is_refused_before_the_body_is_looked_at(limited: Bench, tria
     source = Source(b"{")
     answer = send(limited, method, path, source, Authorization="Bearer wrong")
     assert (answer.status_code, source.taken) == (401, 0)
+
+
+@pytest.mark.parametrize(
+    ("token", "seconds", "rate", "status", "is_heard_out"),
+    [("secret", 10.0, 1000, 413, True), ("secret", 0.2, 100_000, 413, False), ("wrong", 10.0, 1000, 401, False)],
+)
+def test_the_rest_of_a_refused_body_may_be_as_slow_as_any_body_of_somebody_known(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    token: str,
+    seconds: float,
+    rate: int,
+    status: int,
+    is_heard_out: bool,
+) -> None:
+    """A connection that is closed while one still sends is reset, and the refusal is lost."""
+    monkeypatch.setattr(lingering, "LONGEST_SECONDS", 0.2)
+    limits: dict[str, Any] = {"body_seconds": seconds, "body_bytes_per_second": rate, "max_study_bytes": 1000}
+    bench = Bench(tmp_path, token="secret", **limits)
+    source = Source(b"x" * 10_000, wait=0.05)  # 10 kB a second
+    headers = {"Authorization": f"Bearer {token}", "Content-Length": "10000"}
+    assert send(bench, "POST", "/api/studies", source, **headers).status_code == status
+    bench.close()
+    assert (source.taken == 20) == is_heard_out, source.taken
 
 
 def test_every_operation_that_takes_a_body_has_a_limit() -> None:

@@ -11,11 +11,13 @@ import pytest
 
 from tests.processes import Running, service_alone, short_home, until
 
+TOKEN = "secret-of-the-owner"
+
 
 @pytest.fixture(scope="module")
 def small() -> Iterator[Running]:
     limits = {"MAX_CONNECTIONS": "20", "HEADER_SECONDS": "2", "BODY_SECONDS": "0.5", "MAX_STUDY_BYTES": "1000"}
-    limits |= {"BODY_BYTES_PER_SECOND": "1000", "ANSWER_SECONDS": "0.5", "TOKEN": "secret"}
+    limits |= {"BODY_BYTES_PER_SECOND": "1000", "ANSWER_SECONDS": "0.5", "TOKEN": TOKEN}
     settings = {f"PARETOSCOPE_{name}": value for name, value in limits.items()}
     with short_home() as home, service_alone(home, None, **settings) as running:
         yield running
@@ -53,12 +55,12 @@ def trickled(link: socket.socket, most: int) -> bytes:
     raise AssertionError(f"still open after {most} bytes, having said {received!r}")
 
 
-def request(path: str, length: int, token: str = "secret", more: str = "") -> bytes:
+def request(path: str, length: int, token: str = TOKEN, more: str = "") -> bytes:
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n{more}"
     return f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()
 
 
-@pytest.mark.parametrize(("token", "status"), [("secret", 413), ("wrong", 401)])
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 413), ("wrong", 401)])
 def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(small: Running, token: str, status: int) -> None:
     size = 8_000_000
     with connect(small) as link:
@@ -103,7 +105,7 @@ def test_a_body_as_slow_as_is_allowed_arrives(small: Running) -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/api/studies"])
 def test_a_body_that_nobody_reads_does_not_keep_its_connection(small: Running, path: str) -> None:
     """The answer is there at once, and the rest of the request would come for hours."""
-    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 100000\r\n\r\n"
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 100000\r\n\r\n"
     with connect(small) as link:
         link.sendall(head.encode())
         said = trickled(link, 1200)

@@ -18,6 +18,7 @@ class KnownStudy(BaseModel):
 
     spec: object
     started_at: datetime | None = None
+    limited_from: datetime | None = None
 
 
 class KnownState(BaseModel):

@@ -89,6 +89,14 @@ class StudySummary(Answer):
             "words; only then",
         ),
     ] = None
+    running_since: Annotated[
+        Time | None,
+        Field(description="when it was last started after a pause or an end, UTC; null while none drives it"),
+    ] = None
+    ran_seconds: Annotated[
+        float,
+        Field(ge=0, description="how long it ran until then, in all; pauses and what followed an end not counted"),
+    ] = 0.0
     data: Annotated[str, Field(description="the name of its data set; empty where it cannot be read")] = ""
     tags: Annotated[list[str], Field(description="that people gave it")] = field(default_factory=list)
     pinned: Annotated[bool, Field(description="whether people keep it at hand")] = False
@@ -172,6 +180,10 @@ class StudyAnswer(StudySummary):
     spec: Annotated[SentSpec, Field(description="the study as it was submitted, defaults filled in")]
     metrics: Annotated[list[MetricRow], Field(description="what its trials report")]
     notes: Annotated[str, Field(description="what people wrote about it, in Markdown")] = ""
+    limited_from: Annotated[
+        Time | None,
+        Field(description="from when `limits.seconds` counts, pauses left out, UTC; null where `running_since` is"),
+    ] = None
 
 
 @dataclass(slots=True, kw_only=True)
