@@ -161,6 +161,24 @@ def test_the_state_at_the_end_of_a_training_stays_for_more_epochs_until_the_stud
     assert not (bench.settings.home / "states" / study).exists()
 
 
+def test_more_epochs_leave_the_states_of_who_goes_on_and_none_of_who_begins_anew(bench: Bench) -> None:
+    tasks = {"problem": {"name": "multitask", "main": "class", "auxiliaries": ["rotation"]}}
+    arm = {"name": "a", "weighting": {"name": "arml", "form": {"grid": ["simplified", "two-stage"]}}, **tasks}
+    study = bench.submit(arms=[arm], training={"epochs": 5})
+    bench.launcher.tick()
+    simple, staged = bench.trials(study)
+    kept = saved(bench, study, simple, epoch=5, epochs=5)
+    saved(bench, study, staged, epoch=5, epochs=5)
+    for trial in (simple, staged):
+        report = {"uid": f"{trial}:5", "kind": "report", "trial": trial, "metrics": {"epoch": 5}}
+        bench.report(study, report, {"uid": f"{trial}:f", "kind": "trial_finished", "trial": trial})
+    bench.finish(study)
+    bench.cluster.end(study, "SUCCEEDED", None)
+    assert bench.ask("POST", f"/api/studies/{study}/extend", json={"epochs": 9}).status_code == 200
+    states = bench.get(f"/api/studies/{study}/cohorts")["cohorts"]
+    assert [key_of(state["members"]) for state in states] == [kept]
+
+
 def test_an_end_that_is_told_twice_takes_no_state_from_a_study_that_goes_on(bench: Bench) -> None:
     study = bench.submit()
     bench.launcher.tick()
