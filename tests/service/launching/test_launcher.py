@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import stat
 import threading
+import time
 from pathlib import Path
 
 import httpx
@@ -149,6 +151,19 @@ def test_a_job_whose_name_was_used_before_gets_a_token_that_is_new(tmp_path: Pat
     first = paths[0].read_text()
     paths.append(Path(handover.environment(study, "job")["PARETOSCOPE_TOKEN_PATH"]))
     assert paths[0] == paths[1] and paths[1].read_text() not in ("", first)
+    bench.close()
+
+
+def test_a_reader_of_code_has_a_minute_until_ray_knows_it_and_a_driver_has_none(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "home", token="own", driver_tokens=tmp_path / "tokens")
+    handover = Handover(bench.parts.tokens, bench.settings)
+    for job in ("code-new", "code-late", "code-lists", "study"):
+        handover.environment("study", job)
+    for job, seconds in (("code-new", 50), ("code-late", 70), ("code-lists", 70)):
+        ago = time.time() - seconds
+        os.utime(tmp_path / "tokens" / job, (ago, ago))
+    handover.take_back(lambda: {"code-lists"})
+    assert {path.name for path in (tmp_path / "tokens").iterdir()} == {"code-new", "code-lists"}
     bench.close()
 
 
