@@ -76,7 +76,8 @@ def test_every_operation_has_a_function(generated: Path, service: Running) -> No
 
 def followed(service: Running, study_id: str, looked: threading.Event) -> list[Any]:
     """Every answer that says something new, until the study has ended."""
-    read, told = module("api.studies.read_study"), []
+    read = module("api.studies.read_study")
+    told: list[Any] = []
 
     def ended() -> bool:
         study = read.sync(study_id, client=client)
