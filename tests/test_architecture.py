@@ -254,13 +254,19 @@ BELOW = {
     "store": {"contract"},
     "views": {"contract", "store"},
     "analysis": {"contract", "store", "views"},
-    **{reader: {"contract", "store", "views", "analysis"} for reader in READERS},
+    **{reader: {"contract", "views", "analysis"} for reader in READERS},
     "launching": {"contract", "settings", "store", "views"},
     "web": {"contract", "settings", "store", "views"},
 }
 BELOW["routes"] = set(BELOW)
 BELOW["app"] = set(BELOW)
 BELOW["__main__"] = set(BELOW)
+# Readers that need what no view has. This list may only shrink.
+READ_THE_STORE = {
+    "service.figures.latent_map",  # a trial's map is a file beside the log
+    "service.figures.figure",  # what every figure is drawn from, and the map with it
+    "service.answers.estimates",  # which studies there are to learn from
+}
 
 # The analysis that reads views; all else in that room is mathematics on plain values.
 ON_VIEWS = {
@@ -289,7 +295,7 @@ def test_imports_of_the_service_go_one_way() -> None:
         for module, room in arrows("service")
         if room.removeprefix("service.") not in BELOW[_room(module).removeprefix("service.")]
     }
-    assert not wrong
+    assert wrong == {(module, "service.store") for module in READ_THE_STORE}
 
 
 # What each package may import of the others; `paretoscope` gives its version to all, and names of frontends to people.
