@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -12,6 +12,8 @@ from service.contract.wire.events import TrialState, Where
 from service.contract.wording.chosen_split import Chooser
 
 PickedBy = Literal["knee", "weights", "constraint", "gap"]
+# As a reader is offered them: a point is picked by …
+PICK_RULES = dict(zip(get_args(PickedBy), ("knee", "weights", "a bound", "largest gap"), strict=True))
 
 
 @dataclass(slots=True, kw_only=True)
