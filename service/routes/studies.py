@@ -81,7 +81,7 @@ async def submit_study(
     body: StudyBody, response: Response, parts: PartsOf, caller: CallerOf, key: Key = None
 ) -> StudyAnswer:
     """Submit a study. `Idempotency-Key` makes a retry safe."""
-    if wait := parts.submissions.take(caller.name):
+    if wait := parts.submissions.take_permit(caller.name):
         raise TooManyRequests("too many studies were submitted with this token", wait)
     language = body.language(LANGUAGES)
     text = await body.text()
