@@ -23,7 +23,7 @@ class Outcome(BaseModel):
     weights: Finite | None = Field(None, description="of the first member's step, by term")
     first_metrics: Finite | None = Field(None, description="measured after it, of few examples")
     settings: int | None = Field(None, description="of problem, model and training, that were tried")
-    took: float | None = Field(None, description="seconds")
+    took: float | None = Field(None, description="in seconds")
 
 
 class ArmBegins(BaseModel):
