@@ -209,17 +209,9 @@ def test_a_cycle_is_seen_between_modules_and_between_folders() -> None:
     assert cycles(both) == ["workers.data: files → preparing → sets → files", "workers: data → models → data"]
 
 
-# The contract's folders are one room. This list may only shrink.
-CYCLES = {
-    "service": [
-        "service.contract: methods → study → methods",  # a method's parameters are axes of a study, which names methods
-    ]
-}
-
-
 @pytest.mark.parametrize("package", ["paretoscope", "service", "workers", "frontends", "findings"])
 def test_imports_go_round_nowhere(package: str) -> None:
-    assert cycles(imports_within(package)) == CYCLES.get(package, [])
+    assert cycles(imports_within(package)) == []
 
 
 def test_the_rooms_of_workers_have_an_order() -> None:

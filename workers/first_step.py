@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.study.axes import Choice
+from service.contract.parameters.axes import Choice
 from service.contract.study.expansion import PlannedTrial, Slot, expand, resolve, searched
 from service.contract.study.study import Arm, Evaluation, Study
 from service.contract.wire.errors import InvalidInput

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from service.contract.ceilings import STUDIES_LISTED, STUDIES_OVERLAID
 from service.contract.methods.own_problems import IN_SCHEMAS
-from service.contract.study.axes import Bounds, Span
+from service.contract.parameters.axes import Bounds, Span
+from service.contract.parameters.strict import Strict
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Objective, Study, Training
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.downloads import DOWNLOADS, Download

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import PAPERS
-from service.contract.study import axes
+from service.contract.parameters import axes
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural

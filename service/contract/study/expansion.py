@@ -15,7 +15,7 @@ from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import FillSearch, Suggesting
 from service.contract.methods.weightings import Weighting
-from service.contract.study.axes import Choice, Grid, Range, Searched
+from service.contract.parameters.axes import Choice, Grid, Range, Searched
 from service.contract.study.branched import branches_of
 from service.contract.study.branches import WeightingChoice
 from service.contract.study.parts import Branching, Part, Parts, Values, parts_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from service.contract.methods.searches import FillSearch
-from service.contract.study.axes import Choice
+from service.contract.parameters.axes import Choice
 from service.contract.study.parts import parts_of
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 
 MAX_TRIALS = 20_000
 PATIENCE = 2

@@ -15,12 +15,12 @@ from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
+from service.contract.parameters.axes import Choice, Grid, Range, Searched
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import without_axes
 from service.contract.study import simplex
-from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.branches import WeightingChoice
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
-from service.contract.study.with_axes import without_axes
 
 P = TypeVar("P", bound=Strict)
 
