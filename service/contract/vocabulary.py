@@ -17,7 +17,7 @@ from service.contract.study.study import Arm, Objective, Study, Training
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.downloads import DOWNLOADS, Download
 from service.contract.wire.answers.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
-from service.contract.wire.answers.picking import PICK_RULES
+from service.contract.wire.answers.picking import PICK_RULES, PickRule
 from service.contract.wire.events import (
     KINDS,
     StudyCancelled,
@@ -117,9 +117,7 @@ class Vocabulary(Answer):
     parameter_types: Annotated[
         dict[str, str], Field(description="of parameters of own code, by kind: the type of their values in JSON Schema")
     ]
-    pick_rules: Annotated[
-        dict[str, str], Field(description="by which a point can be picked, in words, as in: by the knee")
-    ]
+    pick_rules: Annotated[list[PickRule], Field(description="by which a point can be picked")]
     lights: Annotated[list[Light], Field(description="marks beside estimates of I(X;Z), the best first")]
     downloads: Annotated[list[Download], Field(description="files of a study")]
     key_order: Annotated[list[str], Field(description="the order in which people write the keys of a study")]
@@ -165,7 +163,7 @@ def vocabulary() -> Vocabulary:
         markers=MARKERS,
         letters=LETTERS,
         parameter_types=IN_SCHEMAS,
-        pick_rules=PICK_RULES,
+        pick_rules=list(PICK_RULES),
         lights=list(LIGHTS),
         downloads=list(DOWNLOADS),
         key_order=_key_order(),

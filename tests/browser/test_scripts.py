@@ -15,7 +15,6 @@ from service.contract.methods.own_problems import TYPES
 from service.contract.metrics import FAMILIES
 from service.contract.metrics.metric import PLACE, Metric
 from service.contract.vocabulary import vocabulary
-from service.contract.wire.answers.picking import PickedBy
 from service.contract.wording.keys import LETTERS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,7 +38,7 @@ LISTS: dict[str, list[str]] = {
     "titles of groups": [group.title for group in WORDS.figure_groups],
     "markers": list(WORDS.markers),
     "downloads": [download.title for download in WORDS.downloads],
-    "rules that pick a point": list(get_args(PickedBy)),
+    "rules that pick a point": [rule.name for rule in WORDS.pick_rules],
     "kinds of an own parameter": list(TYPES),
     "Greek letters": [*LETTERS, *LETTERS.values()],  # of few parameters, each with its name
     "where an arm stands": list(get_args(Standing)),

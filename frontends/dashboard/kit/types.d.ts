@@ -344,7 +344,7 @@ interface Vocabulary {
   markers: Record<string, string>;
   letters: Record<string, string>;
   parameter_types: Record<string, string>;
-  pick_rules: Record<string, string>;
+  pick_rules: { name: string; words: string }[];
   lights: { name: string; mark: string; words: string }[];
   downloads: { title: string; address: string }[];
   key_order: string[];

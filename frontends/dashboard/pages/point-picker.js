@@ -33,7 +33,8 @@ export class PointPicker {
     };
     this.onPicked = onPicked;
     const named = shownFirst(metrics, study.spec.objectives).map((name) => [name, this.label(name)]);
-    this.rule = h("select", { onchange: () => this.#ask() }, options(Object.entries(vocabulary.pick_rules)));
+    const rules = vocabulary.pick_rules.map(({ name, words }) => [name, words]);
+    this.rule = h("select", { onchange: () => this.#ask() }, options(rules));
     this.weights = this.objectives.map((name) => numberField(this.label(name), "1"));
     this.bounded = h("select", { "aria-label": "bounded metric" }, options(named));
     this.bounded.value = this.objectives[1];

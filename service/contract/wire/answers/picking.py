@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,8 +12,22 @@ from service.contract.wire.events import TrialState, Where
 from service.contract.wording.chosen_split import Chooser
 
 PickedBy = Literal["knee", "weights", "constraint", "gap"]
-# As a reader is offered them: a point is picked by …
-PICK_RULES = dict(zip(get_args(PickedBy), ("knee", "weights", "a bound", "largest gap"), strict=True))
+
+
+@dataclass(slots=True, kw_only=True)
+class PickRule(Answer):
+    """A rule by which a point can be picked."""
+
+    name: Annotated[PickedBy, Field(description="as it is asked for")]
+    words: Annotated[str, Field(description="as readers are offered it: a point is picked by …")]
+
+
+PICK_RULES = (
+    PickRule(name="knee", words="knee"),
+    PickRule(name="weights", words="weights"),
+    PickRule(name="constraint", words="a bound"),
+    PickRule(name="gap", words="largest gap"),
+)
 
 
 @dataclass(slots=True, kw_only=True)
