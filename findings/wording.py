@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from service.analysis import Interval
 from service.analysis.intervals import share_interval
-from service.contract.wording.numbers import MINUS, NONE, number, spread, whole
+from service.contract.wording.numbers import NONE, decimals, number, share_ends, spread, whole
 
 ENOUGH_SEEDS = 5  # behind a claim; with fewer the sentence says how few
 ONE_TO_FOUR = {1: "one seed", 2: "two seeds"}
@@ -55,10 +55,7 @@ def signed(interval: Interval, of: int | None = None) -> Said:
     if not half or not 1e-6 < half < 1e6:
         return Said(plus(middle) + spread(middle, half), seeds, of)
     places = max(0, 1 - math.floor(math.log10(half)))
-    shown = f"{middle:+,.{places}f}".replace("-", MINUS)
-    if not any(digit in shown for digit in "123456789"):
-        shown = shown[1:]  # nothing has no sign
-    return Said(f"{shown} ± {half:,.{places}f}", seeds, of)
+    return Said(f"{decimals(middle, places, plus=True)} ± {decimals(half, places)}", seeds, of)
 
 
 def counted(yes: int, of: int, shares: Sequence[float]) -> str:
@@ -67,7 +64,7 @@ def counted(yes: int, of: int, shares: Sequence[float]) -> str:
     Trials of one seed share what it drew, so that many of them are no more evidence than the seeds they come from.
     """
     lower, upper = share_interval(shares)[1:3]
-    ends = "" if lower is None or upper is None else f" ({100 * lower:.0f} to {100 * upper:.0f} %)"
+    ends = "" if lower is None or upper is None else f" ({share_ends(lower, upper)} %)"
     return f"{whole(yes)} of {whole(of)}{ends}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from service.contract.catalog import catalog
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("paretoscope", "service", "workers", "frontends", "findings")
-SAY_NOTHING = {"found"}  # whatever it is, somebody found it
-FUNCTIONS = SAY_NOTHING | {"written"}
+SAY_NOTHING = {"found", "written", "writing", "ways", "take"}  # whatever it is, somebody found, wrote or took it
+IN_SCRIPT = re.compile(rf"\b(?:const|let|function|static|#)\s*({'|'.join(SAY_NOTHING)})\b")
 
 
 def empty_names(source: str) -> set[str]:
@@ -22,9 +23,11 @@ def empty_names(source: str) -> set[str]:
     names: set[str] = set()
     for node in tree:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            names |= {node.name.strip("_")} & FUNCTIONS
+            names |= {node.name.strip("_")} & SAY_NOTHING
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names |= {node.id.strip("_")} & SAY_NOTHING
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names |= {node.attr.strip("_")} & SAY_NOTHING
         elif isinstance(node, ast.arg):
             names |= {node.arg.strip("_")} & SAY_NOTHING
     return names
@@ -40,6 +43,7 @@ def empty_names(source: str) -> set[str]:
         "if (found := sought()): ...",
         "class Levels(NamedTuple):\n    found: bool",
         "def _found() -> int: ...",
+        "self._reading, self._found = begin()",
     ],
 )
 def test_a_name_that_says_nothing_is_seen(line: str) -> None:
@@ -47,14 +51,23 @@ def test_a_name_that_says_nothing_is_seen(line: str) -> None:
 
 
 def test_what_is_found_may_be_said_in_a_longer_name() -> None:
-    assert not empty_names("def found_words(arms): ...\nwritten = 1\nx.found()")
-    assert empty_names("def written(speed): ...") == {"written"}
+    assert not empty_names("def found_words(arms): ...\nwritten_to = 1\nx.found()\ntake_permit()")
+    assert empty_names("def written(speed): ...\nways = [take for take in writing]") == {"written", "ways", "take"}
 
 
 def test_no_name_of_ours_says_nothing() -> None:
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     assert len(paths) > 300
     assert {str(p.relative_to(ROOT)): names for p in paths if (names := empty_names(p.read_text()))} == {}
+
+
+def test_no_name_of_a_script_says_nothing() -> None:
+    scripts = [path for folder in ("frontends", "service") for path in sorted((ROOT / folder).rglob("*.js"))]
+    assert len(scripts) > 50 and IN_SCRIPT.findall("const written = 1; let takes; function take() {}") == [
+        "written",
+        "take",
+    ]
+    assert {path.name: names for path in scripts if (names := IN_SCRIPT.findall(path.read_text()))} == {}
 
 
 # Files. One noun has a file in each room that deals with it: its class, its answer, its route, its figure, its command.
@@ -116,6 +129,11 @@ def test_files_of_one_name_are_of_one_thing() -> None:
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     stems = Counter(path.stem for path in paths if not path.stem.startswith("__"))
     assert {stem for stem, count in stems.items() if count > 1} == ONE_NOUN
+
+
+def test_no_file_has_a_name_that_says_nothing() -> None:
+    files = [path for package in PACKAGES for kind in ("py", "js") for path in (ROOT / package).rglob(f"*.{kind}")]
+    assert len(files) > 400 and [str(path) for path in files if path.stem in SAY_NOTHING] == []
 
 
 KNOWN = catalog([])

@@ -22,7 +22,8 @@ from service.contract.study.expansion import count_trials
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import InvalidInput, ParetoscopeError
-from workers.first_step import Answer, trials_of, tried_arm, tried_script
+from service.contract.wire.tried_arms import ArmBegins, ArmTried, Outcome, StudyRefused, Told, line_of
+from workers.first_step import trials_of, tried_arm, tried_script
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.packages import provide
@@ -34,7 +35,7 @@ GRACE = 15  # seconds after which what cannot be interrupted is ended with the p
 
 
 def tried(
-    body: dict[str, object], seconds: int, tell: Callable[[Answer], None], folder: Path | None = None, entry: str = ""
+    body: dict[str, object], seconds: int, tell: Callable[[Told], None], folder: Path | None = None, entry: str = ""
 ) -> None:
     """Tells of each arm that it is tried, then what it would do. A ParetoscopeError where something is wrong."""
     code = None
@@ -46,14 +47,14 @@ def tried(
     study = check_study(body)
     counts = count_trials(study)
     for arm in study.arms:
-        tell({"tries": arm.name})
-        tell({"arm": arm.name, "trials": counts[arm.name], **_tried(study, arm, code, seconds)})
+        tell(ArmBegins(arm=arm.name))
+        tell(ArmTried(arm=arm.name, trials=counts[arm.name], outcome=_tried(study, arm, code, seconds)))
 
 
-def _tried(study: Study, arm: Arm, code: LoadedCode | None, seconds: int) -> Answer:
+def _tried(study: Study, arm: Arm, code: LoadedCode | None, seconds: int) -> Outcome:
     trials = trials_of(study, arm)
     if arm.run == "elsewhere":
-        return {"words": "trained elsewhere, by who asks for its trials: not tried"}
+        return Outcome(words="trained elsewhere, by who asks for its trials: not tried")
     if code is not None and runs_alone(trials[0]):
         return tried_script(code, trials[0], seconds)
     with _limited(f"arm {arm.name!r}", seconds):
@@ -78,14 +79,14 @@ def main(arguments: list[str]) -> int:
     folder, entry = (Path(arguments[3]), arguments[4]) if arguments[3:] else (None, "")
     torch.set_num_threads(1)
 
-    def tell(answer: Answer) -> None:
-        with answers.open("a") as file:
-            file.write(json.dumps(answer) + "\n")
+    def tell(told: Told) -> None:
+        with answers.open("ab") as file:
+            file.write(line_of(told))
 
     try:
         tried(body, seconds, tell, folder, entry)
     except ParetoscopeError as error:
-        tell({"error": error.message})
+        tell(StudyRefused(reason=error.message))
         return 2
     return 0
 

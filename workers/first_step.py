@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.study.axes import Choice
+from service.contract.parameters.axes import Choice
 from service.contract.study.expansion import PlannedTrial, Slot, expand, resolve, searched
 from service.contract.study.study import Arm, Evaluation, Study
 from service.contract.wire.errors import InvalidInput
+from service.contract.wire.tried_arms import Outcome
 from service.contract.wording.numbers import number
 from workers.own_code.cohort import OwnCohort
 from workers.own_code.loaded import LoadedCode
@@ -30,8 +31,6 @@ SETTINGS = 4  # of problem, model and training, each a cohort of its own, that a
 FEW = {"samples": 2, "estimator_samples": 100, "attack_images": 16}  # it is tried, not measured
 SMALL = 1e-3  # below which a difference is counted as it is, in thousandths
 CPU = torch.device("cpu")
-
-Answer = dict[str, object]
 
 
 def trials_of(study: Study, arm: Arm) -> list[PlannedTrial]:
@@ -51,34 +50,35 @@ def _first(slot: Slot) -> dict[str, object]:
     return values
 
 
-def tried_script(code: LoadedCode, trial: PlannedTrial, seconds: int) -> Answer:
+def tried_script(code: LoadedCode, trial: PlannedTrial, seconds: int) -> Outcome:
     """Its first report, if it makes one in time. InvalidInput where it fails before."""
     reports = run_script(code, trial)
     try:
         with within(seconds):
             report = next(reports)
     except TookTooLong:
-        return {"words": f"a script: it had made no report after {seconds} s, and was ended"}
+        return Outcome(words=f"a script: it had made no report after {seconds} s, and was ended")
     finally:
         reports.close()  # type: ignore[attr-defined]  # a generator
     if report.failures:
         raise InvalidInput(f"arm {trial.arm!r}: {report.failures[trial.id]}")
     metrics = {name: value for name, value in report.metrics[trial.id].items() if name in trial.problem.metrics}
     words = ", ".join(f"{name} {number(value)}" for name, value in metrics.items())
-    return {"words": f"a script: it reports {words}", "first_metrics": metrics}
+    return Outcome(words=f"a script: it reports {words}", first_metrics=metrics)
 
 
-def tried_arm(study: Study, trials: Sequence[PlannedTrial], code: LoadedCode | None) -> Answer:
+def tried_arm(study: Study, trials: Sequence[PlannedTrial], code: LoadedCode | None) -> Outcome:
     """What the first step of each of its settings gave; of the first in numbers too."""
     begun = time.perf_counter()
     settings: dict[str, list[PlannedTrial]] = {}
     for cohort in plan(trials, slots=1):
         settings.setdefault(_setting(cohort[0]), cohort[:MEMBERS])
-    answers = [_taken(study, members, code) for members in islice(settings.values(), SETTINGS)]
-    words = "; ".join(dict.fromkeys(str(answer["words"]) for answer in answers))
+    outcomes = [_taken(study, members, code) for members in islice(settings.values(), SETTINGS)]
+    words = "; ".join(dict.fromkeys(outcome.words for outcome in outcomes))
     if len(settings) > SETTINGS:
         words += f"; {len(settings) - SETTINGS} other settings were not tried"
-    return {**answers[0], "words": words, "settings": len(answers), "took": time.perf_counter() - begun}
+    measured = {"words": words, "settings": len(outcomes), "took": time.perf_counter() - begun}
+    return outcomes[0].model_copy(update=measured)
 
 
 def _setting(trial: PlannedTrial) -> str:
@@ -94,7 +94,7 @@ class Taken(NamedTuple):
     measured: dict[str, float]
 
 
-def _taken(study: Study, members: Sequence[PlannedTrial], code: LoadedCode | None) -> Answer:
+def _taken(study: Study, members: Sequence[PlannedTrial], code: LoadedCode | None) -> Outcome:
     first = members[0]
     cohort = _cohort(study, members, code)
     together, terms = taken(cohort, study.evaluation), cohort.problem.terms
@@ -108,14 +108,14 @@ def _taken(study: Study, members: Sequence[PlannedTrial], code: LoadedCode | Non
     step = ", ".join(f"{term} {number(loss)} × {number(weight)}" for term, loss, weight in weighed)
     as_alone = f"{len(members)} members together as alone to {number(apart)}" if members[1:] else "one member"
     then = ", ".join(f"{name} {number(value)}" for name, value in shown.items())
-    return {
-        "words": f"{cohort}; a step was taken ({step}), {as_alone}; then {then}",
-        "stacks": cohort.stacks if isinstance(cohort, OwnCohort) else len(members) > 1,
-        "apart": apart,
-        "losses": dict(zip(terms, together.losses, strict=True)),
-        "weights": dict(zip(terms, together.weights, strict=True)),
-        "first_metrics": shown,
-    }
+    return Outcome(
+        words=f"{cohort}; a step was taken ({step}), {as_alone}; then {then}",
+        stacks=cohort.stacks if isinstance(cohort, OwnCohort) else len(members) > 1,
+        apart=apart,
+        losses=dict(zip(terms, together.losses, strict=True)),
+        weights=dict(zip(terms, together.weights, strict=True)),
+        first_metrics=shown,
+    )
 
 
 def taken(cohort: Trained, evaluation: Evaluation) -> Taken:

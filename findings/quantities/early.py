@@ -21,7 +21,7 @@ from service.analysis.fronts import hypervolume_by_seed
 from service.contract.study.batches import batches_of
 from service.contract.study.expected_gain import Curve, Gain, enough, expected_gain, volume_curves
 from service.contract.study.outcomes import objective_values
-from service.contract.wording.numbers import number, percent, plural, whole
+from service.contract.wording.numbers import number, percent, plural, setting, whole
 from service.views.view import View
 
 
@@ -100,7 +100,7 @@ def _stop(question: Question) -> tuple[Replayed, int]:
     played = replayed(question.view, question.arm)
     batch = enough(played.gains, gain, int(patience))
     if batch is None:
-        raise ValueError(f"{question.arm} never has enough by gain {gain:g} and patience {patience:g}")
+        raise ValueError(f"{question.arm} never has enough by gain {setting(gain)} and patience {setting(patience)}")
     return played, batch
 
 

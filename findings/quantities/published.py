@@ -9,7 +9,7 @@ from findings.published_values import Published, published
 from findings.quantities.quantity import Quantity
 from findings.quantities.volumes import volumes
 from findings.wording import Said
-from service.contract.wording.numbers import NONE
+from service.contract.wording.numbers import NONE, decimals
 
 
 def row(question: Question) -> tuple[Published, float, float | None] | None:
@@ -32,10 +32,8 @@ def ours(question: Question) -> Said:
     """In as many decimals as the published value has."""
     values = list(volumes(question.view, question.arm).values())
     own = row(question)
-    decimals = 3 if own is None else own[0].decimals
-    return Said(
-        _with_deviation(float(np.mean(values)), float(np.std(values, ddof=1)), decimals), len(values), question.seeds
-    )
+    mean, deviation, places = float(np.mean(values)), float(np.std(values, ddof=1)), own[0].decimals if own else 3
+    return Said(_with_deviation(mean, deviation, places), len(values), question.seeds)
 
 
 def deviations(values: list[float], mean: float, deviation: float | None, rounding: float) -> float:
@@ -49,11 +47,12 @@ def apart(question: Question) -> Said:
         return Said(NONE)
     table, mean, deviation = own
     values = list(volumes(question.view, question.arm).values())
-    return Said(f"{deviations(values, mean, deviation, table.rounding):+.1f}".replace("-", "−"))
+    return Said(decimals(deviations(values, mean, deviation, table.rounding), 1, plus=True))
 
 
-def _with_deviation(mean: float, deviation: float | None, decimals: int) -> str:
-    return f"{mean:.{decimals}f}" if deviation is None else f"{mean:.{decimals}f} ({deviation:.{decimals}f})"
+def _with_deviation(mean: float, deviation: float | None, places: int) -> str:
+    shown = decimals(mean, places)
+    return shown if deviation is None else f"{shown} ({decimals(deviation, places)})"
 
 
 QUANTITIES = [

@@ -123,8 +123,8 @@ def places_table(comparison: Answer) -> Table:
 
 def _lands(arm: Answer) -> str:
     """`β ≈ 0.0488 (0.031 to 0.077)`; of an arm that draws a front the least and the largest."""
-    written = {key: [own] for key, own in arm["amounts_to_over_seeds"].items()} or arm.get("lands_between", {})
-    texts = {key: " to ".join(map(_setting_over_seeds, ends)) for key, ends in written.items()}
+    amounts = {key: [own] for key, own in arm["amounts_to_over_seeds"].items()} or arm.get("lands_between", {})
+    texts = {key: " to ".join(map(_setting_over_seeds, ends)) for key, ends in amounts.items()}
     return " and ".join(f"{key_label(key)} ≈ {text}" for key, text in texts.items()) or NONE
 
 

@@ -23,6 +23,7 @@ from frontends.client import Client, ClientError, default_home
 from frontends.connection import NoAnswer
 from service.contract.study.parsing import read_body
 from service.contract.wire.errors import InvalidInput
+from service.contract.wire.tried_arms import ArmBegins, ArmTried, StudyRefused, Told, told_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 Name = Annotated[str, typer.Argument(help="of the files, such as my_task")]
@@ -67,23 +68,23 @@ def check(
         ended = subprocess.run(
             command, cwd=place, capture_output=True, text=True, check=False
         )  # away from a workers.py
-        said = [json.loads(line) for line in answers.read_text().splitlines()] if answers.exists() else []
+        told = told_in(answers.read_bytes()) if answers.exists() else []
     if ended.returncode:
-        raise ClientError(_fault(said, ended.stderr), 422)
-    arms = [line for line in said if "arm" in line]
+        raise ClientError(_fault(told, ended.stderr), 422)
+    arms = [each for each in told if isinstance(each, ArmTried)]
     if as_json:
-        print_json(arms)
+        print_json([{"arm": a.arm, "trials": a.trials, **a.outcome.model_dump(exclude_none=True)} for a in arms])
         return
-    for line in arms:
-        say(Text.assemble((line["arm"], "bold"), f": {line['trials']} trials; {line['words']}"))
+    for each in arms:
+        say(Text.assemble((each.arm, "bold"), f": {each.trials} trials; {each.outcome.words}"))
 
 
-def _fault(said: list[dict[str, str]], stderr: str) -> str:
+def _fault(told: list[Told], stderr: str) -> str:
     """What it says itself, else what was tried when the process ended."""
-    last = said[-1] if said else {}
-    if "error" in last:
-        return last["error"]
-    what = f"arm {last['tries']!r}" if "tries" in last else "the study"
+    last = told[-1] if told else None
+    if isinstance(last, StudyRefused):
+        return last.reason
+    what = f"arm {last.arm!r}" if isinstance(last, ArmBegins) else "the study"
     if "Timeout (" in stderr:  # by faulthandler
         return f"{what} took longer than --seconds in a call that cannot be interrupted"
     words = [line for line in stderr.splitlines() if line.strip()][-1:] or ["it gave no reason"]

@@ -11,7 +11,7 @@ from service.contract.methods.data import Cifar10, Data, Digits, FashionMnist, G
 from service.contract.methods.data import Toy as ToyData
 from service.contract.methods.problems import ToyProblem
 from service.contract.metrics import F1, F2, I_ZY, Kind, described
-from service.contract.study.axes import listed
+from service.contract.parameters.axes import listed
 from service.contract.study.study import Study
 from service.contract.wording.numbers import setting
 

@@ -23,7 +23,7 @@ def check_answer(
     kind: str,
     estimates: Estimates,
     allow: Callable[[Study], None],
-    known: Callable[[Written], Written] = lambda written: written,
+    known: Callable[[Written], Written] = lambda source: source,
 ) -> CheckAnswer:
     """`spec` is what was written, also when it breaks a rule; null only when it cannot be read.
 
@@ -31,12 +31,12 @@ def check_answer(
     code that it names.
     """
     try:
-        written = read(text, kind)
+        source = read(text, kind)
     except InvalidInput as error:
         return RefusedStudy(valid=False, error=error.public(), spec=None)
-    spec = as_written(written.body)
+    spec = as_written(source.body)
     try:
-        study = parse(known(written))
+        study = parse(known(source))
         allow(study)
     except (InvalidInput, Conflict, Forbidden) as error:
         return RefusedStudy(valid=False, error=error.public(), spec=spec)
@@ -52,7 +52,7 @@ def check_answer(
         ],
         spec=spec,
         cost=estimates.cost(study),
-        warnings=with_lines(cautions, written.root) if written.root else cautions,
+        warnings=with_lines(cautions, source.root) if source.root else cautions,
     )
 
 

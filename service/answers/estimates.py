@@ -68,8 +68,8 @@ def kind_of(study: Study, arm: Arm) -> Kind:
 
     model = study.model_of(arm)
     problem = arm.problem.model_dump(by_alias=True, mode="json", include={"name", "rate"})
-    written = text(model.model_dump(by_alias=True, mode="json")) if model else ""
-    return Kind(_data_name(study), written, text({**problem, "terms": arm.problem.terms}), arm.weighting.name)
+    own_model = text(model.model_dump(by_alias=True, mode="json")) if model else ""
+    return Kind(_data_name(study), own_model, text({**problem, "terms": arm.problem.terms}), arm.weighting.name)
 
 
 def epochs_of(study: Study, arm: Arm) -> float:

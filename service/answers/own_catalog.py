@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from service.contract.catalog import ProblemEntry
 from service.contract.methods.own_description import Described
 from service.contract.methods.own_problems import of_study
-from service.store.code import Reading
 
 MOST = 50
 
 
-def own_problems(kept: Mapping[str, Reading], newest: list[str]) -> list[ProblemEntry]:
-    """What is described, newest first, at most `MOST`; code that says the same of a problem shares its entry."""
+class DescribedCode(NamedTuple):
+    """What is in code that was sent, and the file that is imported."""
+
+    hash: str
+    entry: str
+    problems: Sequence[Described]
+
+
+def own_problems(newest: Iterable[DescribedCode]) -> list[ProblemEntry]:
+    """The newest first, at most `MOST`; code that says the same of a problem shares its entry."""
     entries: dict[str, ProblemEntry] = {}
-    for code_hash in newest:
-        reading = kept.get(code_hash)
-        for described in reading.problems if reading else ():
-            entry = _entry(described, reading.entry if reading else "")
+    for code in newest:
+        for described in code.problems:
+            entry = _entry(described, code.entry)
             same = json.dumps(entry.fields(), sort_keys=True, default=str)
             if same in entries or len(entries) < MOST:
-                entries.setdefault(same, entry).code.append(code_hash)
+                entries.setdefault(same, entry).code.append(code.hash)
     return list(entries.values())
 
 

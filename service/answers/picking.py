@@ -48,9 +48,9 @@ def _named(text: str, path: str) -> dict[str, float]:
     """`metric:number,metric:number` as numbers by metric."""
     numbers: dict[str, float] = {}
     for part in text.split(","):
-        name, separator, written = part.strip().rpartition(":")
+        name, separator, amount = part.strip().rpartition(":")
         try:
-            value = float(written)
+            value = float(amount)
         except ValueError:
             value = math.nan
         if not separator or not math.isfinite(value):

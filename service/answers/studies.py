@@ -22,9 +22,9 @@ from service.contract.wire.answers.studies import (
 )
 from service.contract.wording.chosen_split import flattery_words
 from service.contract.wording.palette import arm_style
-from service.store.protocol import StudyRow
 from service.views.clock import Clock
 from service.views.selectors import counts, eta_seconds, has_curves, progress, time_left
+from service.views.unreadable import UnreadableStudy
 from service.views.view import View
 
 SPARK_STEPS = 23
@@ -107,17 +107,17 @@ def excerpt(notes: str) -> str:
 NONE = TrialCounts(planned=0, running=0, finished=0, failed=0, stopped=0, collapsed=0)
 
 
-def unreadable_summary(row: StudyRow, why: str) -> StudySummary:
+def unreadable_summary(study: UnreadableStudy) -> StudySummary:
     """A study that this version cannot read: in its state, with the reason, and with nothing else."""
-    name = row.spec.get("name")
+    name = study.spec.get("name")
     return StudySummary(
-        id=row.id,
-        name=name if isinstance(name, str) else row.id,
-        state=row.state,
-        created_at=row.created_at,
+        id=study.id,
+        name=name if isinstance(name, str) else study.id,
+        state=study.state,
+        created_at=study.created_at,
         started_at=None,
         ended_at=None,
-        reason=why,
+        reason=study.why,
         interrupted=None,
         counts=NONE,
         progress=0.0,
@@ -125,16 +125,14 @@ def unreadable_summary(row: StudyRow, why: str) -> StudySummary:
         arms=[],
         spark=[],
         last_seq=0,
-        unreadable=why,
-        lost_events=row.lost_events,
+        unreadable=study.why,
+        lost_events=study.lost_events,
     )
 
 
-def unreadable_study(row: StudyRow, why: str) -> StudyWithFigures:
+def unreadable_study(study: UnreadableStudy) -> StudyWithFigures:
     """With its spec as it is stored."""
-    return StudyWithFigures(
-        **unreadable_summary(row, why).fields(), spec=row.spec, metrics=[], figures=[], curves=False
-    )
+    return StudyWithFigures(**unreadable_summary(study).fields(), spec=study.spec, metrics=[], figures=[], curves=False)
 
 
 def up_to_now(summary: StudySummary, now: datetime) -> StudySummary:

@@ -16,11 +16,11 @@ from service.contract.methods.stopping import Halving
 from service.contract.methods.weightings import Mib, Weighting
 from service.contract.metrics import SINGLE, Bound
 from service.contract.metrics.estimators import ESTIMATORS
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import with_axes, without_axes
 from service.contract.study.constraints import Constraint
 from service.contract.study.limits import Limits
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Evaluation, Objective, Resources, Study, Training
-from service.contract.study.with_axes import with_axes, without_axes
 from service.contract.vocabulary import Vocabulary, vocabulary
 from service.contract.wire.answers.answer import Answer, AsItIs
 from service.contract.wire.answers.figures import FigureEntry

@@ -17,11 +17,11 @@ _VERSION = r"(===|==|~=|!=|<=|>=|<|>) ?[A-Za-z0-9.*+!_-]+"
 _WHOLE = rf"^{_NAME}{_EXTRAS}( ?{_VERSION}( ?, ?{_VERSION})*)?$"  # PEP 508 without addresses and markers
 
 
-def _checked(written: str) -> str:
-    if not re.fullmatch(_WHOLE, written) or written.endswith("\n"):
+def _checked(requirement: str) -> str:
+    if not re.fullmatch(_WHOLE, requirement) or requirement.endswith("\n"):
         rule = "must be the name of a package with its version, as einops==0.8.1; no option, address, file or marker"
-        raise ValueError(f"{rule}, got {written[:80]!r}")
-    return written
+        raise ValueError(f"{rule}, got {requirement[:80]!r}")
+    return requirement
 
 
 # Next year it is the same package only where its exact version is asked for.
@@ -33,10 +33,10 @@ Requirement = Annotated[
 _LIST = TypeAdapter(Annotated[list[Requirement], Field(max_length=MOST_REQUIREMENTS)])
 
 
-def asked_for(written: object) -> list[str]:
+def asked_for(requirements: object) -> list[str]:
     """The packages that a study names; none also where they are wrong: then their own field says so."""
     try:
-        return _LIST.validate_python(written, strict=True) if written else []
+        return _LIST.validate_python(requirements, strict=True) if requirements else []
     except ValidationError:
         return []
 

@@ -9,13 +9,15 @@ from typing import Annotated
 from pydantic import Field
 
 from service.contract.ceilings import STUDIES_LISTED, STUDIES_OVERLAID
-from service.contract.study.axes import Bounds, Span
+from service.contract.methods.own_problems import IN_SCHEMAS
+from service.contract.parameters.axes import Bounds, Span
+from service.contract.parameters.strict import Strict
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Objective, Study, Training
 from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.downloads import DOWNLOADS, Download
 from service.contract.wire.answers.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
+from service.contract.wire.answers.picking import PICK_RULES, PickRule
 from service.contract.wire.events import (
     KINDS,
     StudyCancelled,
@@ -29,6 +31,7 @@ from service.contract.wire.events import (
 )
 from service.contract.wire.transitions import STUDY_MOVES
 from service.contract.wording.demo_preset import DEMO_PRESET
+from service.contract.wording.keys import LETTERS
 from service.contract.wording.lights import LIGHTS, Light
 from service.contract.wording.palette import MARKERS
 
@@ -110,6 +113,11 @@ class Vocabulary(Answer):
     markers: Annotated[
         dict[str, str], Field(description="of arms, by name: the outline as an SVG path on a field of 12 × 12")
     ]
+    letters: Annotated[dict[str, str], Field(description="Greek ones that are shown in place of a parameter's name")]
+    parameter_types: Annotated[
+        dict[str, str], Field(description="of parameters of own code, by kind: the type of their values in JSON Schema")
+    ]
+    pick_rules: Annotated[list[PickRule], Field(description="by which a point can be picked")]
     lights: Annotated[list[Light], Field(description="marks beside estimates of I(X;Z), the best first")]
     downloads: Annotated[list[Download], Field(description="files of a study")]
     key_order: Annotated[list[str], Field(description="the order in which people write the keys of a study")]
@@ -153,6 +161,9 @@ def vocabulary() -> Vocabulary:
         beside_the_front=BESIDE_THE_FRONT,
         row_per_arm=list(ROW_PER_ARM),
         markers=MARKERS,
+        letters=LETTERS,
+        parameter_types=IN_SCHEMAS,
+        pick_rules=list(PICK_RULES),
         lights=list(LIGHTS),
         downloads=list(DOWNLOADS),
         key_order=_key_order(),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.contract.study.axes import Choice, Grid, Range
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Choice, Grid, Range
+from service.contract.parameters.strict import Strict
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import setting
 

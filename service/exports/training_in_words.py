@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import PAPERS
-from service.contract.study import axes
+from service.contract.parameters import axes
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import plural
@@ -49,10 +49,10 @@ PACE = (
 def training_words(study: Study, cite: Cite) -> str:
     """One sentence. Where arms were trained in different ways each way names its own."""
     model = f"Model: {study.model.name} ({settings_words(study.model)}){cite('model', study.model.name)}, trained"
-    ways: dict[str, list[str]] = {}
+    arms_by_way: dict[str, list[str]] = {}
     for arm in study.arms:
-        ways.setdefault(_way(study.training, arm, cite), []).append(f"“{arm.name}”")
-    told = [f"{way} ({listed(arms)})" if len(ways) > 1 else way for way, arms in ways.items()]
+        arms_by_way.setdefault(_way(study.training, arm, cite), []).append(f"“{arm.name}”")
+    told = [f"{way} ({listed(arms)})" if len(arms_by_way) > 1 else way for way, arms in arms_by_way.items()]
     seeds = f"from {plural(len(study.seeds), 'seed')} ({', '.join(map(str, study.seeds))})"
     return f"{model if study.code is None else 'Trained'} {'; '.join(told)}, {seeds}."
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from service.answers.own_catalog import own_problems
+from service.answers.own_catalog import DescribedCode, own_problems
 from service.answers.presets import presets
 from service.contract.catalog import Catalog
 from service.contract.catalog import catalog as whole_catalog
@@ -37,7 +37,9 @@ def _catalog() -> Asset:
 @lru_cache(maxsize=2)
 def _with_own(code: CodeStore, stamps: tuple[Stamp, ...]) -> Asset:
     """With the problems of code that was sent: written anew when something was said of it, or some was deleted."""
-    own = own_problems(code.kept(), [stamp.hash for stamp in stamps])
+    kept = code.kept()
+    read = [(stamp.hash, kept[stamp.hash]) for stamp in stamps if stamp.hash in kept]
+    own = own_problems(DescribedCode(code_hash, reading.entry, reading.problems) for code_hash, reading in read)
     whole = replace(_built_in(), problems=[*_built_in().problems, *own])
     return Asset.of(TypeAdapter(Catalog).dump_json(whole), "application/json")
 

@@ -53,7 +53,7 @@ async def send_code(
     body: Annotated[Body, Depends(_body)], parts: PartsOf, caller: CallerOf, entry: Entry = None
 ) -> CodeAnswer:
     """Send a Python file, or a folder as a zip. Ray reads it in a process of its own; a study names it by its hash."""
-    if wait := parts.code_sent.take(caller.name):
+    if wait := parts.code_sent.take_permit(caller.name):
         raise TooManyRequests("code was sent too often with this token", wait)
     language = body.language(("zip", "python", "octet-stream"))
     content = await body.read()

@@ -18,14 +18,14 @@ from service.web.doorkeeper import Caller
 HASH = re.compile("[0-9a-f]{64}")
 
 
-def with_known_code(written: Written, parts: Parts, caller: Caller, keeps: bool = True) -> Written:
+def with_known_code(source: Written, parts: Parts, caller: Caller, keeps: bool = True) -> Written:
     """The study with what Ray found in its code, in place of its hash; as it is where it names none.
 
     Packages that the study asks for become part of its code. Without `keeps` that is not made where it is new.
     """
-    named = written.body.get("code") if isinstance(written.body, dict) else None
+    named = source.body.get("code") if isinstance(source.body, dict) else None
     if named is None:
-        return written
+        return source
     if "code" not in caller.scopes:
         raise Forbidden(_why_not(parts))
     given = named.get("hash") if isinstance(named, dict) else named
@@ -36,11 +36,11 @@ def with_known_code(written: Written, parts: Parts, caller: Caller, keeps: bool 
         more = "; 'paretoscope submit' and Client().submit send a file or folder by its path"
         more += f"; an installed package is named {PREFIX}NAME"
         raise InvalidInput(f"code: {rule}{more}", [Detail(path="code", message=rule + more)])
-    if asked := asked_for(written.body.get("requirements")):
+    if asked := asked_for(source.body.get("requirements")):
         given = _with_packages(given, asked, parts, caller, keeps)
     code = parts.describing.code(given)
-    body = {key: value for key, value in written.body.items() if key != "requirements" or not asked}
-    return written._replace(body={**body, "code": code})  # no text that was written: its words may have lines
+    body = {key: value for key, value in source.body.items() if key != "requirements" or not asked}
+    return source._replace(body={**body, "code": code})  # no text that was written: its words may have lines
 
 
 def _with_packages(given: str, asked: Sequence[str], parts: Parts, caller: Caller, keeps: bool) -> str:
@@ -54,7 +54,7 @@ def _with_packages(given: str, asked: Sequence[str], parts: Parts, caller: Calle
         return own
     if not keeps:
         return given
-    if wait := parts.code_sent.take(caller.name):
+    if wait := parts.code_sent.take_permit(caller.name):
         raise TooManyRequests("code was sent too often with this token", wait)
     with parts.tokens.admission() if caller.token else nullcontext():
         parts.room.for_code(caller.token, sum(map(len, files.values())))

@@ -34,6 +34,7 @@ from service.routes.dependencies import CallerOf, Parts, PartsOf, StudyId, asks
 from service.routes.earlier_studies import with_earlier_trials
 from service.routes.named_code import check_scope, check_still_there, with_known_code
 from service.routes.overlays import Studies, read_studies
+from service.views.unreadable import UnreadableStudy
 from service.web.bodies import Body
 from service.web.openapi import TEXT, Route, ref, refuses, takes
 from service.web.quotas import check_study as check_quota
@@ -80,7 +81,7 @@ async def submit_study(
     body: StudyBody, response: Response, parts: PartsOf, caller: CallerOf, key: Key = None
 ) -> StudyAnswer:
     """Submit a study. `Idempotency-Key` makes a retry safe."""
-    if wait := parts.submissions.take(caller.name):
+    if wait := parts.submissions.take_permit(caller.name):
         raise TooManyRequests("too many studies were submitted with this token", wait)
     language = body.language(LANGUAGES)
     text = await body.text()
@@ -170,7 +171,7 @@ def read_study(study_id: StudyId, parts: PartsOf) -> StudyWithFigures:
         with parts.views.read(study_id) as view:
             answer = study_with_figures(view, offered(view))
     except Unreadable as error:
-        answer = unreadable_study(parts.store.study(study_id), error.message)
+        answer = unreadable_study(UnreadableStudy.of(parts.store.study(study_id), error.message))
     if answer.state is StudyState.QUEUED:
         waiting = [row.id for row in parts.store.in_state(StudyState.QUEUED)]
         answer.queue_position = waiting.index(study_id) + 1 if study_id in waiting else None
@@ -237,7 +238,7 @@ def cancel_study(study_id: StudyId, parts: PartsOf) -> StudyAnswer:
         with parts.views.read(study_id) as view:
             return study_answer(view)
     except Unreadable as error:
-        return unreadable_study(parts.store.study(study_id), error.message)
+        return unreadable_study(UnreadableStudy.of(parts.store.study(study_id), error.message))
 
 
 @router.delete("/studies/{study_id}", status_code=204, responses=refuses(Conflict))

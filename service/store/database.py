@@ -35,7 +35,7 @@ class Database:
         with self.reading() as connection:
             ready = revision_of(connection) == REVISION
         if not ready:
-            with self.writing() as connection:
+            with self.transaction() as connection:
                 if not self.is_sqlite:
                     connection.execute(sql.select(sql.func.pg_advisory_xact_lock(OPENING)))
                 bring_up_to_date(connection, self._keep_copy)
@@ -65,8 +65,8 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sql.Connection]:
-        """A transaction. In SQLite it holds the only write lock from its beginning; in PostgreSQL rows are locked."""
+    def transaction(self) -> Iterator[sql.Connection]:
+        """One that writes. In SQLite it holds the only write lock from its beginning; in PostgreSQL rows are locked."""
         with self.reading() as connection, connection.begin():
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -25,7 +25,7 @@ def mend(database: Database) -> None:
             shortened = list(connection.execute(query))
         for study_id, last, length in shortened:
             log.warning("the log of study %s ends at event %d of %d: the others are lost", study_id, length, last)
-            with database.writing() as connection:
+            with database.transaction() as connection:
                 changed = {"last_seq": length, "lost_events": studies.c.lost_events + (last - length)}
                 state = _state(connection, study_id)
                 connection.execute(

@@ -43,7 +43,7 @@ class SqlStore:
     def __init__(self, home: Path, url: str | None = None) -> None:
         self._database = self.database = Database(home, url)
         mend(self._database)
-        self._reading, self._writing = self._database.reading, self._database.writing
+        self._reading, self._transaction = self._database.reading, self._database.transaction
         self._ledgers = Ledgers(self._database)
         self.listeners: list[Callable[[str], None]] = []
         self.from_others: list[Callable[[str, str], None]] = []
@@ -78,7 +78,7 @@ class SqlStore:
 
     def _create(self, study_id: str, spec: Spec, key: str | None) -> tuple[StudyRow, bool]:
         text, queued = json.dumps(spec, ensure_ascii=False, sort_keys=True), StudyQueued(uid="service:queued")
-        with self._writing() as connection:
+        with self._transaction() as connection:
             if key is not None:
                 query = sql.select(studies).where(studies.c.idempotency_key == key)
                 known = connection.execute(query).one_or_none()
@@ -152,7 +152,7 @@ class SqlStore:
     ) -> Appended:
         checked = CHECKED.validate_python(list(events))
         self._ledgers.prepare(study_id)
-        with self._writing() as connection:
+        with self._transaction() as connection:
             state = _state(connection, study_id)
             fresh = _fresh(connection, study_id, checked)
             if not fresh:
@@ -161,7 +161,7 @@ class SqlStore:
             against = unless(state) or _replaced(job, kept.ledger.job)
             if against:
                 raise _refused(state, against)
-            accepted, refused = kept.ledger.take(fresh)
+            accepted, refused = kept.ledger.judge(fresh)
             if not accepted and any(refusal.by_state for _, refusal in refused):
                 raise _refused(state, f"study {study_id} is {state.value} and does not take {refused[0][0].kind}")
             if not accepted and (over := next((each for _, each in refused if each.by_lease), None)):
@@ -189,7 +189,7 @@ class SqlStore:
                     yield Logged(seq, at, _event(study_id, seq, uid, kind, body))
 
     def delete(self, study_id: str) -> None:
-        with self._writing() as connection:
+        with self._transaction() as connection:
             state = _state(connection, study_id)
             if state is StudyState.RUNNING:
                 raise _refused(state, f"study {study_id} is {state.value}: cancel it before deleting it")

@@ -81,7 +81,7 @@ class Tokens:
             if self._database.is_sqlite:  # a file in a home, which has one service
                 yield
                 return
-            with self._database.writing() as connection:
+            with self._database.transaction() as connection:
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(ADMISSION)))
                 yield
 
@@ -101,7 +101,7 @@ class Tokens:
 
     def revoke(self, token_id: str) -> None:
         """NotFound when there is none of this id."""
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             gone = connection.execute(tokens.delete().where(tokens.c.id == token_id, tokens.c.study.is_(None)))
             if not gone.rowcount:
                 raise NotFound(f"there is no token {token_id!r}")
@@ -125,7 +125,7 @@ class Tokens:
 
     def claim(self, row: TokenRow) -> str:
         """The driver's token for its code, which is worth nothing from then on."""
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             spend = tokens.update().where(tokens.c.id == row.id, tokens.c.scopes == CLAIM).values(scopes=SPENT)
             if not connection.execute(spend).rowcount:
                 raise NotFound("this code was used before")
@@ -133,12 +133,12 @@ class Tokens:
 
     def forget(self, study_id: str) -> None:
         """Everything of a study: it was deleted, or somebody else has used its code."""
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute(tokens.delete().where(tokens.c.study == study_id))
 
     def own(self, token_id: str | None, study_id: str, trials: int) -> None:
         """The study counts for this token from now on, with so many trials; none: for whom it did, if for anybody."""
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             given = {"trials": trials} if token_id is None else {"trials": trials, "token": token_id}
             known = connection.execute(owners.update().where(owners.c.study == study_id).values(given)).rowcount
             if not known and token_id is not None:
@@ -169,7 +169,7 @@ class Tokens:
             return list(connection.execute(sql.select(owners.c.study).where(owners.c.token == token_id)).scalars())
 
     def disown(self, study_id: str) -> None:
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute(owners.delete().where(owners.c.study == study_id))
 
     def instance(self) -> str:
@@ -178,7 +178,7 @@ class Tokens:
         with self._database.reading() as connection:
             known = connection.execute(query).scalar_one_or_none()
         if known is None:
-            with self._database.writing() as connection:
+            with self._database.transaction() as connection:
                 known = connection.execute(query).scalar_one_or_none()
                 if known is None:
                     known = secrets.token_hex(8)
@@ -189,7 +189,7 @@ class Tokens:
         """Also those that have expired."""
         soon = _time(datetime.now(UTC) + AFTER_THE_NEXT)
         ended = sql.select(studies.c.id).where(studies.c.state.in_(ENDED))
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute(tokens.delete().where(sql.or_(sql.not_(_is_good()), tokens.c.study.in_(ended))))
             earlier = tokens.update().where(tokens.c.study == study_id, tokens.c.expires_at.is_(None))
             connection.execute(earlier.values(expires_at=soon))
@@ -208,7 +208,7 @@ class Tokens:
             "expires_at": None if good_for is None else _time(at + good_for),
             **limits,
         }
-        with self._database.writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute(tokens.insert().values(**values))
             row = connection.execute(sql.select(tokens).where(tokens.c.id == values["id"])).one()
         return _row(row), secret

@@ -10,9 +10,10 @@ from typing import Generic, TypeVar
 
 from service.contract.wire.errors import NotFound, Unreadable
 from service.contract.wire.events import StudyState
-from service.store.protocol import Store, StudyRow
+from service.store.protocol import Store
 from service.views.cache import Views
 from service.views.kept import KeptSummaries, Made
+from service.views.unreadable import UnreadableStudy
 from service.views.view import View
 
 KEPT_SUMMARIES = 10_000
@@ -31,11 +32,10 @@ class Summaries(Generic[T]):
         store: Store,
         views: Views,
         make: Callable[[View], T],
-        make_unreadable: Callable[[StudyRow, str], T],
+        make_unreadable: Callable[[UnreadableStudy], T],
         most: int = KEPT_SUMMARIES,
         kept: KeptSummaries[T] | None = None,
     ) -> None:
-        """`make_unreadable` is given what is stored of a study that this version cannot read, and why."""
         self._store, self._views, self._most = store, views, most
         self._make, self._make_unreadable, self._kept_before = make, make_unreadable, kept
         self._lock = threading.Lock()
@@ -90,7 +90,7 @@ class Summaries(Generic[T]):
             if self._kept_before is not None:
                 self._kept_before.keep(study_id, made)
         except Unreadable as error:
-            made = Made(last, self._make_unreadable(self._store.study(study_id), error.message))
+            made = Made(last, self._make_unreadable(UnreadableStudy.of(self._store.study(study_id), error.message)))
         with self._lock:
             self._made[study_id] = made
             self._made.move_to_end(study_id)

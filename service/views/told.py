@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from service.contract.methods.searches import ToldTrial
-from service.contract.study.axes import Choice, Searched
+from service.contract.parameters.axes import Choice, Searched
 from service.contract.study.expansion import WEIGHTING, Config, Slot, expand, searched, shown
 from service.contract.study.outcomes import excesses, objective_values
 from service.contract.study.study import Study

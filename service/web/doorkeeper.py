@@ -54,7 +54,7 @@ class Doorkeeper:
             return caller
         if wait := self._wrong.wait(address):
             raise TooManyRequests(f"too many wrong tokens from {address}", wait)
-        self._wrong.take(address)
+        self._wrong.take_permit(address)
         raise Unauthorized(NEEDED)
 
     def _caller(self, token: str) -> Caller | None:

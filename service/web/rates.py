@@ -20,7 +20,7 @@ class Rate:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # permits, and when they were counted
         self._lock = threading.Lock()
 
-    def take(self, who: str) -> int:
+    def take_permit(self, who: str) -> int:
         """Takes a permit: 0, or in how many seconds there will be one."""
         with self._lock:
             left = self._now(who)

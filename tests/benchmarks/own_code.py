@@ -25,7 +25,7 @@ from tests.workers.own_code import test_foreign_models as foreign
 from workers.own_code import choosing
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
-from workers.own_code.ways import OneByOne, Stacked, Way
+from workers.own_code.running_members import OneByOne, Stacked, Way
 from workers.training.loop import train
 
 EPOCHS, MEMBERS, ROUNDS = 20, 16, 11

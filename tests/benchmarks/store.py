@@ -35,7 +35,7 @@ def multiply(home: Path, url: str | None, study: str, studies: int) -> int:
         "INSERT INTO events (study, seq, uid, at, kind, body) "
         "SELECT :copy, seq, uid, at, kind, body FROM events WHERE study = :study",
     ]
-    with closing(database), database.writing() as connection:
+    with closing(database), database.transaction() as connection:
         for i in range(1, studies):
             for statement in copies:
                 connection.execute(sql.text(statement), {"copy": f"s{i:010d}", "study": study})

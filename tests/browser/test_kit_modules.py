@@ -230,7 +230,7 @@ def test_the_first_click_turns_the_systems_theme_round(stage: Page) -> None:
 
 def test_an_interrupted_study_has_words_and_a_look_of_its_own(stage: Page) -> None:
     script = """async () => {
-      const { lookOf, stateWords } = await load("kit/vocabulary");
+      const { lookOf, stateWords } = await load("kit/state-words");
       const counts = { planned: 6, running: 0, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
       const bare = { counts, started_at: "2026-01-01T10:00:00Z", ended_at: null, eta_seconds: null, state: "running" };
       const studies = ["Ray is away", null].map((interrupted) => ({ ...bare, interrupted }));
@@ -241,7 +241,8 @@ def test_an_interrupted_study_has_words_and_a_look_of_its_own(stage: Page) -> No
 
 def test_a_state_says_nothing_that_is_not_known(stage: Page) -> None:
     script = """async () => {
-      const { stateWords, vocabulary } = await load("kit/vocabulary");
+      const { stateWords } = await load("kit/state-words");
+      const { vocabulary } = await load("kit/vocabulary");
       const counts = { planned: 6, running: 2, finished: 3, failed: 1, stopped: 0, collapsed: 0 };
       const bare = { counts, started_at: null, ended_at: null, eta_seconds: null };
       const times = { started_at: "2026-01-01T10:00:00Z", ended_at: "2026-01-01T20:00:00Z", ran_seconds: 65 };

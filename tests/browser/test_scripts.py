@@ -11,9 +11,11 @@ import pytest
 
 from service.analysis.arm_places import Standing
 from service.contract.catalog import OFTEN_SET
+from service.contract.methods.own_problems import TYPES
 from service.contract.metrics import FAMILIES
 from service.contract.metrics.metric import PLACE, Metric
 from service.contract.vocabulary import vocabulary
+from service.contract.wording.keys import LETTERS
 
 ROOT = Path(__file__).parent.parent.parent
 DASHBOARD = ROOT / "frontends" / "dashboard"
@@ -36,6 +38,9 @@ LISTS: dict[str, list[str]] = {
     "titles of groups": [group.title for group in WORDS.figure_groups],
     "markers": list(WORDS.markers),
     "downloads": [download.title for download in WORDS.downloads],
+    "rules that pick a point": [rule.name for rule in WORDS.pick_rules],
+    "kinds of an own parameter": list(TYPES),
+    "Greek letters": [*LETTERS, *LETTERS.values()],  # of few parameters, each with its name
     "where an arm stands": list(get_args(Standing)),
     # Names of often set parameters that mean something else on a page, too, say nothing.
     "common parameters": sorted(set().union(*OFTEN_SET.values()) - {"front", "hidden", "trials"}),

@@ -98,7 +98,7 @@ def test_a_state_is_said_in_words(run: Run) -> None:
         "failed": study(state="failed", ended_at="2026-01-01T10:03:12Z"),
         "cancelled, 3 of 6 trials finished": study(state="cancelled", **times),
     }
-    assert run("kit/vocabulary", "stateWords", *([each] for each in cases.values())) == list(cases)
+    assert run("kit/state-words", "stateWords", *([each] for each in cases.values())) == list(cases)
 
 
 def test_an_arm_is_said_to_lie_where_it_was_tested_to_lie(run: Run) -> None:

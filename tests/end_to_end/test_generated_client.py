@@ -6,7 +6,9 @@ import importlib
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 
 from frontends.client import Client
 from tests.end_to_end.played_tune import trained_here
-from tests.processes import BIN, Running
+from tests.processes import BIN, Running, until
 
 NAME = "generated_client"
 CONFIG = {
@@ -72,6 +74,23 @@ def test_every_operation_has_a_function(generated: Path, service: Running) -> No
     assert files == ids
 
 
+def followed(service: Running, study_id: str, looked: threading.Event) -> list[Any]:
+    """Every answer that says something new, until the study has ended."""
+    read = module("api.studies.read_study")
+    told: list[Any] = []
+
+    def ended() -> bool:
+        study = read.sync(study_id, client=client)
+        if not told or (study.state, study.counts) != (told[-1].state, told[-1].counts):
+            told.append(study)
+        looked.set()
+        return study.state in ("finished", "failed", "cancelled")
+
+    with client_of(service) as client:
+        until(ended, "the study has ended", seconds=180)
+    return told
+
+
 @pytest.mark.filterwarnings("default")
 def test_it_submits_a_study_follows_it_and_reads_its_results(generated: Path, service: Running) -> None:
     models, studies, trials = module("models"), module("api.studies"), module("api.trials")
@@ -79,19 +98,21 @@ def test_it_submits_a_study_follows_it_and_reads_its_results(generated: Path, se
         importlib.import_module(f"{NAME}.api.studies.{name}")
     for name in ("list_trials", "read_trial"):
         importlib.import_module(f"{NAME}.api.trials.{name}")
-    with client_of(service) as client, Client(service.url) as own:
+    with client_of(service) as client, Client(service.url) as own, ThreadPoolExecutor(1) as beside:
         submitted = studies.submit_study.sync(client=client, body=models.Study.from_dict(SPEC), idempotency_key=NAME)
         assert isinstance(submitted, models.StudyAnswer)
         assert (submitted.name, submitted.counts.planned) == ("by a generated client", 6)
         assert submitted.state == "queued"
 
-        def ended() -> Any:
-            study = studies.read_study.sync(submitted.id, client=client)
-            return study if study.state in ("finished", "failed", "cancelled") else None
-
-        assert ended() is None
+        looked = threading.Event()
+        following = beside.submit(followed, service, submitted.id, looked)
+        assert looked.wait(timeout=60), "it is followed from before its start"
         trained_here(service, own.study(submitted.id))
-        study = ended()
+        told = following.result()
+        assert list(dict.fromkeys(study.state for study in told)) == ["queued", "running", "finished"]
+        finished = [study.counts.finished for study in told]
+        assert finished == sorted(finished) and finished[0] == 0
+        study = told[-1]
         assert isinstance(study, models.StudyWithFigures)
         assert (study.state, study.counts.finished, study.progress) == ("finished", 6, 1.0)
         assert study.created_at < study.started_at < study.ended_at

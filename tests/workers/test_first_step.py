@@ -10,6 +10,7 @@ import pytest
 from service.contract.methods.own_description import Code
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
+from service.contract.wire.tried_arms import ArmBegins, ArmTried, Told
 from tests.workers.own_code.parts import CPU, two_heads, written
 from workers.check_study import tried
 from workers.first_step import one_step, trials_of
@@ -18,14 +19,16 @@ from workers.own_code.describing import describe
 SMALL: dict[str, Any] = {"name": "mlp", "widths": [8], "latent": 2}
 
 
-def answers(body: dict[str, Any], folder: Path | None = None) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
+def answers(body: dict[str, Any], folder: Path | None = None) -> list[ArmTried]:
+    told: list[Told] = []
     tried(body, 60, told.append, folder, "mine.py" if folder else "")
-    assert [each["tries"] for each in told[::2]] == [each["arm"] for each in told[1::2]]
-    return told[1::2]
+    begun = [each for each in told if isinstance(each, ArmBegins)]
+    arms = [each for each in told if isinstance(each, ArmTried)]
+    assert told[::2] == begun and told[1::2] == arms and [a.arm for a in begun] == [a.arm for a in arms]
+    return arms
 
 
-def own(folder: Path, *arms: dict[str, Any], **changed: Any) -> list[dict[str, Any]]:
+def own(folder: Path, *arms: dict[str, Any], **changed: Any) -> list[ArmTried]:
     written(folder, two_heads())
     return answers({"name": "s", "arms": list(arms), "training": {"batch_size": 16}, **changed}, folder)
 
@@ -33,7 +36,7 @@ def own(folder: Path, *arms: dict[str, Any], **changed: Any) -> list[dict[str, A
 def test_every_width_of_a_grid_is_tried(tmp_path: Path) -> None:
     problem = {"name": "Mine", "width": {"grid": [2, 4, 8, 16, 32]}}
     (arm,) = own(tmp_path, {"name": "a", "problem": problem, "weighting": {"name": "mgda"}})
-    assert arm["settings"] == 4 and "1 other settings were not tried" in arm["words"]
+    assert arm.outcome.settings == 4 and "1 other settings were not tried" in arm.outcome.words
 
 
 def test_one_batch_is_trained_and_no_more(tmp_path: Path) -> None:
@@ -62,7 +65,9 @@ def test_ours_take_their_step_together_as_alone(problem: str) -> None:
     weightings = ("mgda", "dwa") if problem == "multitask" else ("fixed", "mgda")
     arms = [{"name": each, "problem": {"name": problem}, "weighting": {"name": each}} for each in weightings]
     for arm in answers({"name": "s", "model": SMALL, "seeds": [0, 1, 2], "arms": arms}):
-        assert arm["stacks"] and 0 <= arm["apart"] < 1e-3 and arm["losses"] and arm["first_metrics"], arm
+        step = arm.outcome
+        assert step.stacks and step.losses and step.first_metrics, arm
+        assert step.apart is not None and 0 <= step.apart < 1e-3, arm
 
 
 def test_a_search_is_tried_with_its_first_values(tmp_path: Path) -> None:
@@ -70,4 +75,4 @@ def test_a_search_is_tried_with_its_first_values(tmp_path: Path) -> None:
     search = {"name": "optuna", "sampler": "random", "trials": 5}
     arm = {"name": "a", "problem": {"name": "Mine"}, "weighting": {"name": "fixed", "beta": beta}, "search": search}
     (said,) = own(tmp_path, arm)
-    assert said["trials"] == 5 and said["weights"]["price"] == 0.25
+    assert said.trials == 5 and said.outcome.weights and said.outcome.weights["price"] == 0.25

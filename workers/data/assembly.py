@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from service.contract.study.examples import Labelled
+from service.contract.methods.examples import Labelled
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files.splits import Splits
 from workers.data.pool import Rows

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from service.contract.study.examples import Labelled
+from service.contract.methods.examples import Labelled
 
 Labels = NDArray[np.int64]
 Indices = NDArray[np.int64]

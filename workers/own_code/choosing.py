@@ -13,7 +13,7 @@ from torch import Tensor
 from service.contract.wording.numbers import number
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
-from workers.own_code.ways import Batch, OneByOne, Stacked, Way
+from workers.own_code.running_members import Batch, OneByOne, Stacked, Way
 
 CLOSE = 1e-5  # how far stacked numbers may be from a member's own, relatively
 TIMED = 3  # times each way is timed at most

@@ -23,7 +23,7 @@ from workers.measures.robustness import robustness
 from workers.own_code import data
 from workers.own_code.coding import OwnCoding
 from workers.own_code.errors import at
-from workers.own_code.ways import OneByOne, Way
+from workers.own_code.running_members import OneByOne, Way
 
 
 class CodedSplit:

@@ -15,7 +15,7 @@ from workers.models.components.latent_code import Code
 from workers.own_code.errors import at
 from workers.own_code.functions import Function
 from workers.own_code.hooked import Hooked
-from workers.own_code.ways import OneByOne, Way
+from workers.own_code.running_members import OneByOne, Way
 from workers.problems.rates import kl_to_prior
 
 Shape = tuple[torch.Size, torch.dtype]

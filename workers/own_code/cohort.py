@@ -35,9 +35,9 @@ from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
 from workers.own_code.optimizing import OwnOptimizers
 from workers.own_code.passes import Passes
+from workers.own_code.running_members import Batch, Way
 from workers.own_code.sharing import check_slots, reach_of
 from workers.own_code.step import step
-from workers.own_code.ways import Batch, Way
 from workers.state import State, joined, within
 from workers.training import annealing
 from workers.training.angles import Angles

@@ -78,9 +78,9 @@ class Part:
             if columns.tensors is not None:
                 rows = places.reshape(-1)
                 return [t.index_select(0, rows).view(*places.shape, *t.shape[1:]) for t in columns.tensors]
-            each = [columns.take(row) for row in places]
+            each = [columns.columns_at(row) for row in places]
         else:
-            each = [columns.take(row) for columns, row in zip(self._columns, places, strict=True)]
+            each = [columns.columns_at(row) for columns, row in zip(self._columns, places, strict=True)]
         return [torch.stack(column).to(self._seeds.device) for column in zip(*each, strict=True)]
 
 

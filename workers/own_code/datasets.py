@@ -21,7 +21,7 @@ CACHED = 2 * 2**30  # bytes of a split of a Dataset that are kept in memory
 class Split(NamedTuple):
     """The examples of one split of one draw."""
 
-    take: Callable[[Tensor], list[Tensor]]  # rows [B] → each column [B, …]
+    columns_at: Callable[[Tensor], list[Tensor]]  # rows [B] → each column [B, …]
     length: int
     form: Form | None  # in which a batch holds its columns
     tensors: tuple[Tensor, ...] | None = None  # none: streamed
@@ -74,10 +74,10 @@ def _of_dataset(given: Any, name: str, device: torch.device) -> Split:
         said = f"{number(size / 2**30)} GB, over {number(CACHED / 2**30)} GB"
         log.info("data[%r]: %d items of about %s are read anew for every batch", name, count, said)
 
-        def take(rows: Tensor) -> list[Tensor]:
+        def columns_at(rows: Tensor) -> list[Tensor]:
             return _stacked([_item(given, int(i), form, name) for i in rows.tolist()], name)
 
-        return Split(take, count, form)
+        return Split(columns_at, count, form)
     log.info("data[%r]: %d items of a Dataset, read once and kept as tensors", name, count)
     return _in_memory(_stacked([_item(given, i, form, name) for i in range(count)], name), form, name, device)
 

@@ -14,7 +14,7 @@ from workers.data.random_streams import Seeds
 from workers.own_code.errors import users_own
 from workers.own_code.functions import Function
 from workers.own_code.randomness import Noise, Request
-from workers.own_code.ways import Batch, OneByOne, Way
+from workers.own_code.running_members import Batch, OneByOne, Way
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from service.contract.wording.numbers import number
 from workers.own_code.functions import Function
-from workers.own_code.ways import Batch, OneByOne, Way
+from workers.own_code.running_members import Batch, OneByOne, Way
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Measuring:
 
     def __init__(self, way: Way, alone: OneByOne) -> None:
         self._way, self._alone = way, alone
-        self._ways: dict[Function, Way] = {}
+        self._way_of: dict[Function, Way] = {}
         self._differentiating: set[Function] = set()
 
     def __call__(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
@@ -44,21 +44,21 @@ class Measuring:
             if function in self._differentiating or NO_GRAPH not in str(error):
                 raise
         self._differentiating.add(function)
-        self._ways.pop(function, None)
+        self._way_of.pop(function, None)
         return self._measured(function, batches)
 
     def _measured(self, function: Function, batches: Callable[[], Iterable[Batch]]) -> Tensor:
         if self._way is not self._alone:
             self._alone.kept.adopt()
-        if function not in self._ways:
-            self._ways[function] = self._compared(function, batches)
+        if function not in self._way_of:
+            self._way_of[function] = self._compared(function, batches)
         try:
-            return self._means(self._ways[function], function, batches())
+            return self._means(self._way_of[function], function, batches())
         except RuntimeError as error:
-            if self._ways[function] is self._alone:
+            if self._way_of[function] is self._alone:
                 raise
             log.info("measured one by one: %s", _first_line(error))
-            self._ways[function] = self._alone
+            self._way_of[function] = self._alone
             return self._means(self._alone, function, batches())
 
     def _means(self, way: Way, function: Function, batches: Iterable[Batch]) -> Tensor:

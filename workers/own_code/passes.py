@@ -12,7 +12,7 @@ from workers.data.random_streams import Seeds
 from workers.own_code.data import OwnSplit, Part
 from workers.own_code.forms import put_together
 from workers.own_code.randomness import Noise, Request
-from workers.own_code.ways import Batch
+from workers.own_code.running_members import Batch
 
 ROWS = 1000  # examples that are measured together, the same for every cohort
 TRAINING = "training"

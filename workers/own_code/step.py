@@ -14,7 +14,7 @@ from workers.models.components.stack import Stack
 from workers.own_code.functions import Function
 from workers.own_code.jacobian import HELD, fits
 from workers.own_code.members import Members
-from workers.own_code.ways import Batch, Way
+from workers.own_code.running_members import Batch, Way
 from workers.training.gradients import Step
 from workers.weightings import Weighting
 

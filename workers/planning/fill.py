@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from service.contract.methods.searches import FillSearch
-from service.contract.study.axes import Range
+from service.contract.parameters.axes import Range
 from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
 from service.contract.study.gaps import gaps
 from service.contract.study.study import Objective

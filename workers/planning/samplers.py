@@ -13,7 +13,7 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.trial import FrozenTrial, Trial, create_trial
 
 from service.contract.methods.searches import OptunaSearch, ToldTrial
-from service.contract.study.axes import Choice, Searched
+from service.contract.parameters.axes import Choice, Searched
 
 STARTUP = 6  # random trials before TPE has densities, or GP a surface; fewer misled short searches, more were wasted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from service.contract.study.axes import Range
+from service.contract.parameters.axes import Range
 
 NARROWEST = 1e-3  # of the range: between values nearer than that there is nothing new
 NEAREST = 0.1  # of an interval: a new value keeps this far from its ends

@@ -30,8 +30,8 @@ function gist(/** @type {StudyForm} */ form, arm) {
   const entry = suggesting(form, arm);
   const sampler = arm.search?.sampler ?? entry?.schema.properties.sampler?.default ?? entry?.name;
   const search = entry ? [`${arm.search.trials ?? "?"} trials by ${sampler}`] : [];
-  const written = ([key, value]) => `${key} ${flow(value)}`;
-  return [said, ...Object.entries(given).map(written), ...search, ...othersOf(arm).map(written)].join(", ");
+  const keyAndValue = ([key, value]) => `${key} ${flow(value)}`;
+  return [said, ...Object.entries(given).map(keyAndValue), ...search, ...othersOf(arm).map(keyAndValue)].join(", ");
 }
 
 function freeName(arms, /** @type {string} */ start) {

@@ -1,13 +1,14 @@
 // The catalog of a study with code of its own: its problems in place of ours, with their parameters as fields.
 
-const TYPES = { bool: "boolean", int: "integer", float: "number", str: "string" };
+import { vocabulary } from "../kit/vocabulary.js";
+
 const AXES = ["Grid", "Range", "Choice"].map((kind) => ({ $ref: `#/$defs/${kind}` }));
 
 /** @typedef {CodeAnswer["problems"][number]} OwnProblem */
 
 /** A parameter as the catalog writes one of ours: a value or an axis. @param {OwnProblem["parameters"][number]} own */
 function propertyOf({ kind, choices, default: standard, required, optional, doc }) {
-  const inner = choices ? { enum: choices } : { type: TYPES[kind] };
+  const inner = choices ? { enum: choices } : { type: vocabulary.parameter_types[kind] };
   const value = { oneOf: [inner, ...AXES] };
   const said = { description: doc, ...(required ? {} : { default: standard }) };
   return optional ? { anyOf: [value, { type: "null" }], ...said } : { ...value, ...said };

@@ -70,8 +70,8 @@ function codeRows(/** @type {StudyForm} */ form) {
 /** Data or model: chosen among ours, or what the study's own code gives; how it is split stays as it is written. */
 function givenPart(/** @type {StudyForm} */ form, /** @type {string} */ name, /** @type {Entry[]} */ entries) {
   if (form.catalog.code === undefined) return namedPart(form, [name], { label: name, entries, hasDefault: true });
-  const written = form.read([name]);
-  if (written !== undefined) return [asWritten(form, [name], name, written)];
+  const own = form.read([name]);
+  if (own !== undefined) return [asWritten(form, [name], name, own)];
   return [h("p", { class: "section-end muted" }, `What ${form.catalog.code} gives.`)];
 }
 

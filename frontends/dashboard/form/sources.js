@@ -50,8 +50,8 @@ function leanArm(arm, /** @type {Catalog} */ { problems, weightings, searches })
 
 /** The spec of a study as a person would have written it: defaults left out. */
 export function withoutDefaults(/** @type {Spec} */ spec, /** @type {Catalog} */ catalog) {
-  const written = catalog.sections.filter((entry) => entry.name in spec);
-  const sections = Object.fromEntries(written.map((entry) => [entry.name, leanSection(spec, entry)]));
+  const entries = catalog.sections.filter((entry) => entry.name in spec);
+  const sections = Object.fromEntries(entries.map((entry) => [entry.name, leanSection(spec, entry)]));
   const { attacks } = sections.evaluation ?? {};
   if (attacks) sections.evaluation.attacks = attacks.map((attack) => lean(attack, catalog.attacks));
   const own = {

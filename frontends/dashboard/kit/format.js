@@ -1,13 +1,15 @@
 // How values are written: three significant digits, units, times as 3 m 12 s. service/contract/wording/numbers.py
 // writes the same texts; one table of values proves it.
 
+import { vocabulary } from "./vocabulary.js";
+
 const NONE = "–";
 const MINUS = "−";
 const DIGITS = 3;
 const SMALLEST_PLAIN = 1e-4;
 const SMALLEST_LARGE = 1e6;
 const LARGEST_WHOLE = 1e15;
-const LETTERS = new Map([["beta", "β"], ["mu", "μ"]]);
+const LETTERS = new Map(Object.entries(vocabulary.letters));
 
 const isKnown = (value) => value !== null && value !== undefined && Number.isFinite(value);
 const signOf = (value) => (value < 0 ? MINUS : "");

@@ -1,7 +1,7 @@
 // How far a study is, as a bar.
 
 import { h, setAttr } from "./dom.js";
-import { lookOf } from "./vocabulary.js";
+import { lookOf } from "./state-words.js";
 
 export function progressBar() {
   const says = { role: "progressbar", "aria-label": "progress", "aria-valuemin": 0, "aria-valuemax": 100 };

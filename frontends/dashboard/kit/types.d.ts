@@ -343,6 +343,9 @@ interface Vocabulary {
   beside_the_front: string;
   row_per_arm: string[];
   markers: Record<string, string>;
+  letters: Record<string, string>;
+  parameter_types: Record<string, string>;
+  pick_rules: { name: string; words: string }[];
   lights: { name: string; mark: string; words: string }[];
   downloads: { title: string; address: string }[];
   key_order: string[];

@@ -39,10 +39,10 @@ export function againstWords(/** @type {ComparedArm} */ arm, /** @type {Pair | u
 
 /** "β ≈ 0.0488 (0.031 to 0.077)"; of an arm that draws a front "β ≈ 0.001 to 0.3". @param {ComparedArm} arm */
 export function landsWords({ amounts_to_over_seeds: amounts, lands_between: between }) {
-  const written = (ends) => ends.map(({ mean, lower, upper }) => settingRange(mean, lower, upper)).join(" to ");
+  const fromTo = (ends) => ends.map(({ mean, lower, upper }) => settingRange(mean, lower, upper)).join(" to ");
   const single = Object.entries(amounts).map(([key, amount]) => [key, [amount]]);
   const known = /** @type {[string, any[]][]} */ (single.length ? single : Object.entries(between ?? {}));
-  return known.map(([key, ends]) => `${configLabel(key)} ≈ ${written(ends)}`).join(" and ") || "–";
+  return known.map(([key, ends]) => `${configLabel(key)} ≈ ${fromTo(ends)}`).join(" and ") || "–";
 }
 
 /** @param {Spread | null | undefined} value */

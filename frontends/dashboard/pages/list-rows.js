@@ -5,7 +5,7 @@ import { left, moment, percent } from "../kit/format.js";
 import { progressBar, setProgress } from "../kit/progress.js";
 import { Spark } from "../figures/spark.js";
 import { swatch } from "../kit/swatch.js";
-import { lookOf, stateWords } from "../kit/vocabulary.js";
+import { lookOf, stateWords } from "../kit/state-words.js";
 import { tagLink } from "./notes.js";
 
 const hypervolume = (/** @type {ListedStudy} */ study) => study.spark?.at(-1) ?? -1;

@@ -5,15 +5,9 @@ import { h, setAttr, setText } from "../kit/dom.js";
 import { capital, metricLabel, number } from "../kit/format.js";
 import { shownFirst } from "../kit/metrics.js";
 import { placeWords } from "../kit/places.js";
+import { vocabulary } from "../kit/vocabulary.js";
 import { toYaml } from "../kit/yaml.js";
 import { copied } from "./spec.js";
-
-const RULES = [
-  ["knee", "knee"],
-  ["weights", "weights"],
-  ["constraint", "a bound"],
-  ["gap", "largest gap"],
-];
 
 const options = (/** @type {string[][]} */ pairs) => pairs.map(([value, label]) => h("option", { value }, label));
 
@@ -39,7 +33,8 @@ export class PointPicker {
     };
     this.onPicked = onPicked;
     const named = shownFirst(metrics, study.spec.objectives).map((name) => [name, this.label(name)]);
-    this.rule = h("select", { onchange: () => this.#ask() }, options(RULES));
+    const rules = vocabulary.pick_rules.map(({ name, words }) => [name, words]);
+    this.rule = h("select", { onchange: () => this.#ask() }, options(rules));
     this.weights = this.objectives.map((name) => numberField(this.label(name), "1"));
     this.bounded = h("select", { "aria-label": "bounded metric" }, options(named));
     this.bounded.value = this.objectives[1];

@@ -5,7 +5,8 @@ import { acting, byId, confirmed, h, setText } from "../kit/dom.js";
 import { capital, plural } from "../kit/format.js";
 import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
-import { isEnded, lookOf, stateWords, takes, vocabulary } from "../kit/vocabulary.js";
+import { lookOf, stateWords } from "../kit/state-words.js";
+import { isEnded, takes, vocabulary } from "../kit/vocabulary.js";
 import { ExtendForm } from "./extend-form.js";
 import { Notes } from "./notes.js";
 

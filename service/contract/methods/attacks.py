@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from service.contract.metrics import ROBUST, ROBUST_IMAGES
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=1000)]

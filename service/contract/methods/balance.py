@@ -8,8 +8,8 @@ from pydantic import Field
 
 from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
-from service.contract.study.axes import Axis
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Axis
+from service.contract.parameters.strict import Strict
 
 SWEEPING = ("partial", "both")  # the modes that sweep after epochs
 

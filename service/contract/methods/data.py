@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from service.contract.methods.examples import Drawn, Fraction, Images
 from service.contract.methods.task_data import (
     Celeba,
     CensusIncome,
@@ -16,7 +17,6 @@ from service.contract.methods.task_data import (
     Text,
     Yeast,
 )
-from service.contract.study.examples import Drawn, Fraction, Images
 
 __all__ = [
     "Celeba",

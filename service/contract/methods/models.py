@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from service.contract.study.axes import Axis, Range, largest, listed
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Axis, Range, largest, listed
+from service.contract.parameters.strict import Strict
 
 Width = Annotated[int, Field(ge=1, le=8192)]
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, TypeAdapter, create_model
 from pydantic_core import PydanticCustomError
 
 from service.contract.methods.own_description import Described, OwnMetric, Parameter
@@ -28,14 +28,15 @@ from service.contract.metrics import (
     Named,
     metric,
 )
+from service.contract.parameters.axes import MayVary
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import with_axes, without_axes
 from service.contract.plain_text import Word
-from service.contract.study.axes import MayVary
-from service.contract.study.strict import Strict
-from service.contract.study.with_axes import with_axes, without_axes
 
 CODED = (I_XZ, ERROR.of(I_XZ), KL_PRIOR, ERROR.of(KL_PRIOR), TEST_EXAMPLES)  # of a code that the problem gives
 READ = (I_ZY, ERROR.of(I_ZY), ACCURACY, TRAIN_ACCURACY, GAP)  # where it says how classes are read off it
 TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "str": Word}
+IN_SCHEMAS: dict[str, str] = {kind: TypeAdapter(own).json_schema()["type"] for kind, own in TYPES.items()}
 
 
 class OwnProblem(Strict):

@@ -35,8 +35,8 @@ from service.contract.metrics import (
     TOY_METRICS,
     WEIGHT,
 )
-from service.contract.study.axes import Axis, Choice, Grid, Range
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Axis, Choice, Grid, Range
+from service.contract.parameters.strict import Strict
 
 USED_BY = {"exponent": ("power",), "eta": ("exp", "shifted-exp"), "shift_bits": ("shifted-exp",)}
 

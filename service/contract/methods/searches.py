@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from service.contract.study.axes import Keyed
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Keyed
+from service.contract.parameters.strict import Strict
 
 LARGEST_BATCH, BATCHES = 8, 5
 SMALLEST_POPULATION, LARGEST_POPULATION, GENERATIONS = 4, 50, 8

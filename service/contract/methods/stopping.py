@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 
 
 class Halving(Strict):

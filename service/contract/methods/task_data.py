@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from service.contract.study.examples import Fraction, Images, Table, Texts
+from service.contract.methods.examples import Fraction, Images, Table, Texts
 
 Attribute = Literal[
     "5-o-clock-shadow", "arched-eyebrows", "attractive", "bags-under-eyes", "bald", "bangs", "big-lips", "big-nose",

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from service.contract.methods.problems import TaskName
 from service.contract.metrics import ALPHA_GAP
-from service.contract.study.axes import Axis, Grid, Keyed, Scale, Span, check_bounds
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import Axis, Grid, Keyed, Scale, Span, check_bounds
+from service.contract.parameters.strict import Strict
 from service.contract.wording.numbers import setting
 
 Positive = Annotated[float, Field(gt=0)]

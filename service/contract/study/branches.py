@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, field_validator
 
 from service.contract.methods.weightings import OfCurves, Weighting
-from service.contract.study.axes import Keyed
-from service.contract.study.with_axes import TakesAxes
+from service.contract.parameters.axes import Keyed
+from service.contract.parameters.with_axes import TakesAxes
 
 MOST_BRANCHES = 64
 

@@ -8,8 +8,8 @@ from service.contract.methods.models import Model
 from service.contract.methods.problems import Bottleneck, Multitask, Problem
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Conditional, OfCurves
+from service.contract.parameters.axes import Keyed, listed
 from service.contract.study import simplex
-from service.contract.study.axes import Keyed, listed
 from service.contract.study.study import Study, Training
 from service.contract.wire.errors import Detail
 

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, model_validator
 
 from service.contract.metrics import METRICS, ROBUST, described, metric
+from service.contract.parameters.strict import Strict
 from service.contract.study.metric_names import MetricName
-from service.contract.study.strict import Strict
 from service.contract.wording.numbers import setting
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]

@@ -15,7 +15,7 @@ from service.contract.methods.models import Model
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import FillSearch, Suggesting
 from service.contract.methods.weightings import Weighting
-from service.contract.study.axes import Choice, Grid, Range, Searched
+from service.contract.parameters.axes import Choice, Grid, Range, Searched
 from service.contract.study.branched import branches_of
 from service.contract.study.branches import WeightingChoice
 from service.contract.study.parts import Branching, Part, Parts, Values, parts_of
@@ -90,7 +90,7 @@ def arm_errors(study: Study) -> list[Detail]:
         for part in parts:
             assert isinstance(part, Part), "each weighting of a choice is looked at by itself"
             for field, axis in (part.axes() | part.searched()).items():
-                root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.written else part.place
+                root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.own_keys else part.place
                 root = place if part.place == "weighting" else root
                 for where, message in _axis_errors(arm, part, field, axis):
                     path = f"{root}.{field}.{where}"

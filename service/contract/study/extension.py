@@ -8,10 +8,10 @@ from pydantic import Field
 
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Arml
+from service.contract.parameters.strict import Strict
 from service.contract.study.expansion import Config, PlannedTrial, Slot, expand
 from service.contract.study.parsing import check_study, refuse_hidden
 from service.contract.study.parts import parts_of
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail, InvalidInput
 

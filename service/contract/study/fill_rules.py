@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from service.contract.methods.searches import FillSearch
-from service.contract.study.axes import Choice
+from service.contract.parameters.axes import Choice
 from service.contract.study.parts import parts_of
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail
@@ -41,7 +41,7 @@ def _one_range(study: Study, i: int, arm: Arm) -> Iterator[Detail]:
     searched = {f"{part.place}.{field}": (part, axis) for part in parts for field, axis in part.searched().items()}
     for key, (part, axis) in searched.items():
         if isinstance(axis, Choice):
-            root = f"arms[{i}]." if key.split(".")[1] in part.written else ""
+            root = f"arms[{i}]." if key.split(".")[1] in part.own_keys else ""
             rule = "fill goes along a range, and a choice has no order: give a range or one value"
             yield Detail(path=f"{root}{key}.choice", message=f"{rule}, got {axis.choice!r}"[:400])
     if len(searched) > 1:

@@ -8,7 +8,7 @@ from service.contract.methods.data import Gaussian
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Betas, Fvib
-from service.contract.study.axes import listed
+from service.contract.parameters.axes import listed
 from service.contract.study.conditional_rules import unverifiable
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import Detail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.contract.methods.weightings import Go4align
-from service.contract.study.axes import Range, listed
+from service.contract.parameters.axes import Range, listed
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 from service.contract.wording.numbers import setting

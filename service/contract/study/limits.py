@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 
 MAX_TRIALS = 20_000
 PATIENCE = 2
@@ -16,8 +16,8 @@ PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 def _share(value: Any) -> Any:
     """`0.5 %` is 0.005; what is no such text is checked as it is."""
-    written = PERCENT.fullmatch(value) if isinstance(value, str) else None
-    return float(written.group(1)) / 100 if written else value
+    percent = PERCENT.fullmatch(value) if isinstance(value, str) else None
+    return float(percent.group(1)) / 100 if percent else value
 
 
 class Limits(Strict):

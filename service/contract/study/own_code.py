@@ -35,17 +35,17 @@ def with_code(body: Body) -> Body:
     return own
 
 
-def _code(written: object) -> Code | None:
+def _code(given: object) -> Code | None:
     """None also where it is wrong: then its own field says so."""
     try:
-        return Code.model_validate(written) if isinstance(written, (dict, Code)) else None
+        return Code.model_validate(given) if isinstance(given, (dict, Code)) else None
     except ValidationError:
         return None
 
 
-def _data(written: object) -> object:
+def _data(given: object) -> object:
     """Only how it is split may be asked for, so its name says itself."""
-    return {**OWN, **written} if isinstance(written, dict) else written
+    return {**OWN, **given} if isinstance(given, dict) else given
 
 
 def _arm(arm: Body, code: Code) -> Body:
@@ -61,11 +61,11 @@ def _arm(arm: Body, code: Code) -> Body:
     return own
 
 
-def _problem(written: Body, code: Code) -> Body:
+def _problem(given: Body, code: Code) -> Body:
     """With its description, or the names that there are."""
-    name = written.get("name")
+    name = given.get("name")
     described = code.named(name) if isinstance(name, str) else None
-    return {**written, DESCRIBED: described or [each.name for each in code.problems]}
+    return {**given, DESCRIBED: described or [each.name for each in code.problems]}
 
 
 def _with_row(named: Body, rows: Mapping[str, Named | str]) -> Body:

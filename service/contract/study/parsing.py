@@ -178,15 +178,15 @@ def parse_study(text: str, kind: str) -> Study:
     return parse(read(text, kind))
 
 
-def parse(written: Written) -> Study:
+def parse(source: Written) -> Study:
     """A study that is to be submitted; one that is stored may be older than a rule about how it is written."""
     try:
-        refuse_hidden(written.body)
-        return check_study(written.body)
+        refuse_hidden(source.body)
+        return check_study(source.body)
     except InvalidInput as error:
-        if written.root is None:
+        if source.root is None:
             raise
-        raise InvalidInput(error.message, with_lines(error.details, written.root)) from None
+        raise InvalidInput(error.message, with_lines(error.details, source.root)) from None
 
 
 def refuse_hidden(body: Any) -> None:

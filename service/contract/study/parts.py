@@ -15,12 +15,12 @@ from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
+from service.contract.parameters.axes import Choice, Grid, Range, Searched
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import without_axes
 from service.contract.study import simplex
-from service.contract.study.axes import Choice, Grid, Range, Searched
 from service.contract.study.branches import WeightingChoice
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
-from service.contract.study.with_axes import without_axes
 
 P = TypeVar("P", bound=Strict)
 
@@ -28,7 +28,7 @@ Values = Mapping[str, object]
 
 
 class Part(NamedTuple, Generic[P]):
-    """One place of an arm, with the keys the arm itself wrote there and the terms of the arm's problem.
+    """One place of an arm, with the keys the arm itself has there and the terms of the arm's problem.
 
     Its value is as the study has it: where a trial has a number there may be an axis. An entry of a mapping or of a
     part is a field too: `weights.info`, `balance.p`. Of a simplex grid it may have some mixtures alone.
@@ -36,7 +36,7 @@ class Part(NamedTuple, Generic[P]):
 
     place: str
     value: P
-    written: tuple[str, ...]
+    own_keys: tuple[str, ...]
     terms: tuple[str, ...] = ()
     mixtures: tuple[Mapping[str, float], ...] | None = None
 
@@ -93,7 +93,7 @@ class Part(NamedTuple, Generic[P]):
 
     def config(self, value: Strict, point: Values) -> dict[str, object]:
         """What a trial with this value shows: what the arm wrote and what varies, as `weighting.beta`."""
-        keys = dict.fromkeys((*self.written, *(key.partition(".")[0] for key in point)))
+        keys = dict.fromkeys((*self.own_keys, *(key.partition(".")[0] for key in point)))
         return {f"{self.place}.{field}": shown for field, shown in _fields(value, tuple(keys)).items()}
 
     def refusal(self, field: str, value: object) -> str | None:
@@ -135,7 +135,7 @@ class Branching(NamedTuple):
     place: str
     value: WeightingChoice
     branches: tuple[Part[Weighting], ...]
-    written: tuple[str, ...] = ()
+    own_keys: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
 
     def axes(self) -> dict[str, Grid | Searched]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images, OwnData
+from service.contract.methods.examples import Labelled
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask, can_be_attacked, has_code
 from service.contract.methods.searches import Suggesting
@@ -14,6 +15,7 @@ from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
+from service.contract.parameters.axes import Choice, Grid, Range, listed
 from service.contract.study import (
     branch_rules,
     conditional_rules,
@@ -24,9 +26,7 @@ from service.contract.study import (
     stopping_rules,
     training_rules,
 )
-from service.contract.study.axes import Choice, Grid, Range, listed
 from service.contract.study.branched import in_each_branch
-from service.contract.study.examples import Labelled
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 

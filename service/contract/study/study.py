@@ -39,15 +39,15 @@ from service.contract.metrics import (
 )
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
+from service.contract.parameters.axes import Axis
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import TakesAxes, with_axes
 from service.contract.requirements import MOST_REQUIREMENTS, Requirement
-from service.contract.study.axes import Axis
 from service.contract.study.branches import Weighed, WeightingChoice
 from service.contract.study.constraints import Constraint, Judged
 from service.contract.study.limits import Limits
 from service.contract.study.metric_names import MetricName
 from service.contract.study.own_code import with_code
-from service.contract.study.strict import Strict
-from service.contract.study.with_axes import TakesAxes, with_axes
 
 ScheduleName = Literal["constant", "step", "exponential", "cosine"]
 

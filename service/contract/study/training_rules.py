@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from service.contract.methods.examples import Images
 from service.contract.metrics import VALIDATION, described
-from service.contract.study.axes import Range, largest, listed
-from service.contract.study.examples import Images
+from service.contract.parameters.axes import Range, largest, listed
 from service.contract.study.study import Arm, Study, Training
 from service.contract.wire.errors import Detail
 from service.contract.wording.numbers import setting

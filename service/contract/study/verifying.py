@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import Fixed, OfCurves, Weighting, middles
+from service.contract.parameters.with_axes import with_axes
 from service.contract.study import simplex
 from service.contract.study.parts import Part, Parts
-from service.contract.study.with_axes import with_axes
 
 
 def verifying(parts: Parts) -> Parts | None:

@@ -153,7 +153,7 @@ class Ledger:
             return Refusal(f"{event.kind} does not follow in trial {event.trial}, which is {told.state.value}")
         return _wrong_epoch(event, told) if isinstance(event, Report) else None
 
-    def take(self, events: Sequence[Event]) -> tuple[list[Event], list[tuple[Event, Refusal]]]:
+    def judge(self, events: Sequence[Event]) -> tuple[list[Event], list[tuple[Event, Refusal]]]:
         """Judged one after the other, each with those before it that were taken; and those that were not."""
         taken, refused = [], []
         for event in events:

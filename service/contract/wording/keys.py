@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 BETA = "weighting.beta"
 WEIGHTS = "weighting.weights."
-LETTERS = {"beta": "β", "mu": "μ"}  # as kit/format.js of the dashboard has them
+LETTERS = {"beta": "β", "mu": "μ"}
 
 
 def weight_keys(config: Iterable[str]) -> set[str]:

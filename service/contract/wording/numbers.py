@@ -75,6 +75,15 @@ def number(value: float | None) -> str:
     return _sign(value) + text
 
 
+def decimals(value: float, places: int, plus: bool = False) -> str:
+    """In so many decimals, as what it is held against has: 0.916; a difference with a plus, +0.916. 0 has no sign."""
+    if not math.isfinite(value):
+        return NONE
+    rounded = _fixed(abs(value), places)
+    sign = _sign(value) or ("+" if plus else "")
+    return f"{sign if rounded else ''}{rounded:,.{places}f}"
+
+
 def setting(value: object, digits: int = DIGITS) -> str:
     """A chosen value as it was meant: 0.01, 128, adam; with more digits where it must be reproduced."""
     if value is None:
@@ -171,11 +180,16 @@ def _points(share: float) -> str:
     return percent(share).removesuffix(" %")
 
 
+def share_ends(lower: float, upper: float) -> str:
+    """`12 to 77`: of the interval of a share."""
+    return f"{_points(lower)} to {_points(upper)}"
+
+
 def percent_range(mean: float | None, lower: float | None, upper: float | None) -> str:
     """`40 % (12 to 77)`: a share with the ends of its interval, in points of a percent."""
     if lower is None or upper is None:
         return percent(mean)
-    return f"{percent(mean)} ({_points(lower)} to {_points(upper)})"
+    return f"{percent(mean)} ({share_ends(lower, upper)})"
 
 
 def setting_range(mean: float | None, lower: float | None, upper: float | None) -> str:

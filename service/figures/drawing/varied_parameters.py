@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import CONSTANT, OfCurves
 from service.contract.metrics import WEIGHT
-from service.contract.study.axes import Choice, Grid, Range
+from service.contract.parameters.axes import Choice, Grid, Range
 from service.contract.study.parts import Branching, Part, parts_of
 from service.contract.study.study import Arm, Study
 from service.contract.wire.events import Where

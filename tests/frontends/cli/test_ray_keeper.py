@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from frontends.cli import ray_keeper
 from frontends.cli.local_ray import LocalRay, RayDidNotStart
 from frontends.cli.ray_keeper import ENDS, RayKeeper
+from frontends.home import NEEDED_BYTES
 from tests.frontends.cli.test_local import Clock, Process
 
 
@@ -99,7 +101,8 @@ def test_a_ray_whose_disk_is_full_is_started_when_there_is_room(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(ray_keeper, "ROOM_LOOK_SECONDS", 0)
-    monkeypatch.setattr("frontends.home.NEEDED_BYTES", 10**18)
+    full = SimpleNamespace(free=NEEDED_BYTES - 1)
+    monkeypatch.setattr("frontends.home.shutil", SimpleNamespace(disk_usage=lambda place: full))
     ray = Crowded(5 * ENDS, failure)
     assert kept(monkeypatch, tmp_path, ray).given_up is None and ray.lives == 0
     assert [record.getMessage() for record in caplog.records] == [

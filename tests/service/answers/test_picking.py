@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 import yaml
 
@@ -9,6 +11,7 @@ from service.answers.picking import Wish, pick_answer
 from service.contract.study.alone import alone
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study, read_body
+from service.contract.wire.answers.picking import PICK_RULES, PickedBy
 from service.contract.wire.errors import Conflict, InvalidInput
 from service.views.fold import StudyView
 from tests.service.studies import ALL_BETAS, MANUAL, MIB, bottleneck_of, curve, event, play, play_curves, tell
@@ -32,6 +35,10 @@ def played() -> StudyView:
 
 def beta(view: StudyView, wish: Wish) -> float:
     return float(pick_answer(view, wish).config["weighting.beta"])  # type: ignore[arg-type]
+
+
+def test_a_page_offers_every_rule() -> None:
+    assert tuple(rule.name for rule in PICK_RULES) == get_args(PickedBy)
 
 
 def test_each_rule_picks_its_point_and_says_why() -> None:

@@ -17,6 +17,7 @@ from service.store.protocol import Logged, StudyRow
 from service.store.sql import SqlStore
 from service.views.cache import KEPT_VIEWS, Views
 from service.views.summaries import Summaries
+from service.views.unreadable import UnreadableStudy
 from service.views.view import MOST_MEMOS, Memo, View
 
 
@@ -102,8 +103,8 @@ def state_and_seq(view: View) -> tuple[str, int]:
     return view.state.value, view.seq
 
 
-def unreadable(row: StudyRow, why: str) -> tuple[str, int]:
-    return f"unreadable: {why}", 0
+def unreadable(study: UnreadableStudy) -> tuple[str, int]:
+    return f"unreadable: {study.why}", 0
 
 
 def states(store: CountingStore, most: int = 100) -> tuple[Views, Summaries[tuple[str, int]]]:

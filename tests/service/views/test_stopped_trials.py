@@ -69,10 +69,10 @@ def test_nothing_follows_it_in_the_log() -> None:
     ledger = Ledger()
     cut = TrialStopped(uid="x", trial="t", epoch=2, reason="r")
     before: list[Event] = [StudyStarted(uid="go"), Report(uid="1", trial="t", metrics={"epoch": 2}), cut]
-    assert ledger.take(before)[1] == []
-    ledger.take([StudyPaused(uid="p"), StudyResumed(uid="r"), StudyStarted(uid="go2")])
+    assert ledger.judge(before)[1] == []
+    ledger.judge([StudyPaused(uid="p"), StudyResumed(uid="r"), StudyStarted(uid="go2")])
     late = (Report(uid="2", trial="t", metrics={"epoch": 3}), TrialStarted(uid="s", trial="t"), cut)
-    assert ["which is stopped" in refusal.reason for _, refusal in ledger.take(late)[1]] == [True] * 3
+    assert ["which is stopped" in refusal.reason for _, refusal in ledger.judge(late)[1]] == [True] * 3
 
 
 def test_it_is_on_no_front_though_it_was_ahead_and_its_seconds_are_paid() -> None:

@@ -226,13 +226,13 @@ def test_submissions_are_counted_for_each_token(guarded: Bench) -> None:
 def test_permits_come_back_with_time() -> None:
     now = 0.0
     rate = Rate(6, lambda: now)
-    assert [rate.take("a") for _ in range(7)] == [0] * 6 + [10] and rate.take("b") == 0
+    assert [rate.take_permit("a") for _ in range(7)] == [0] * 6 + [10] and rate.take_permit("b") == 0
     now = 9.0
-    assert rate.wait("a") == 1 and rate.take("a") == 1
+    assert rate.wait("a") == 1 and rate.take_permit("a") == 1
     now = 10.5
-    assert rate.wait("a") == 0 and rate.take("a") == 0 and rate.wait("a") > 0
+    assert rate.wait("a") == 0 and rate.take_permit("a") == 0 and rate.wait("a") > 0
     now = 1000.0
-    assert [rate.take("a") for _ in range(7)][-2:] == [0, 10], "no more than a minute's worth is kept"
+    assert [rate.take_permit("a") for _ in range(7)][-2:] == [0, 10], "no more than a minute's worth is kept"
 
 
 def test_every_write_leaves_a_line(guarded: Bench) -> None:

@@ -9,7 +9,7 @@ import pytest
 from service.contract.methods.data import OwnData
 from tests.workers.own_code.parts import CPU, reports, trial, two_heads, written
 from workers.own_code import choosing
-from workers.own_code.ways import OneByOne
+from workers.own_code.running_members import OneByOne
 
 RETURN = 'return {"class": F.cross_entropy(a, y), "price": F.mse_loss(b, p)}'
 RUNNING = """self.mean = 0.9 * getattr(self, "mean", 1.0) + 0.1 * F.mse_loss(b, p).detach()

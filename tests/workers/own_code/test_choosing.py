@@ -17,7 +17,7 @@ from tests.workers.own_code.parts import CPU, trial, two_heads, written
 from workers.own_code import choosing
 from workers.own_code.cohort import OwnCohort
 from workers.own_code.functions import Function
-from workers.own_code.ways import Batch, OneByOne, Stacked, Way
+from workers.own_code.running_members import Batch, OneByOne, Stacked, Way
 
 
 @pytest.fixture

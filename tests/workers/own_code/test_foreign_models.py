@@ -21,7 +21,7 @@ from workers.data import load
 from workers.own_code import choosing
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
-from workers.own_code.ways import Stacked
+from workers.own_code.running_members import Stacked
 
 FOLDER = Path(__file__).parent / "foreign"
 STACKING: dict[

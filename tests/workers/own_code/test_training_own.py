@@ -17,7 +17,7 @@ from service.contract.wire.epoch_report import EpochReport
 from tests.workers.own_code.parts import CPU, described, reports, trial, two_heads, written
 from workers.own_code import choosing
 from workers.own_code.loaded import LoadedCode
-from workers.own_code.ways import Stacked
+from workers.own_code.running_members import Stacked
 from workers.training.loop import Progress
 
 IMAGES = """

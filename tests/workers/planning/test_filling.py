@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
-from service.contract.study.axes import Range
+from service.contract.parameters.axes import Range
 from service.contract.study.gaps import Point
 from workers.planning.filling import Aim, Place, stretches, wishes
 from workers.planning.monotone import Monotone

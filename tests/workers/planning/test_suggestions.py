@@ -9,7 +9,7 @@ import optuna
 import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from service.contract.study.axes import Choice, Range, Searched
+from service.contract.parameters.axes import Choice, Range, Searched
 from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study

@@ -13,7 +13,7 @@ from torch import Tensor
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.weightings import Fixed, Mib
-from service.contract.study.with_axes import with_axes
+from service.contract.parameters.with_axes import with_axes
 from workers import models, problems
 from workers.data.random_streams import Seeds
 from workers.problems import transforms

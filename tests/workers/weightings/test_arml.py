@@ -18,8 +18,8 @@ from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Multitask
 from service.contract.methods.weightings import Arml, Mgda, Uniform
+from service.contract.parameters.with_axes import with_axes
 from service.contract.study.study import Evaluation
-from service.contract.study.with_axes import with_axes
 from workers import data
 from workers.training.loop import Cohort, train
 from workers.weightings import Setting, Weighting, build

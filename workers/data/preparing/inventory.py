@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from service.contract.methods.data import Data, OwnData
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 from service.contract.wire.errors import InvalidInput, NotFound, Unavailable
 from workers.data import module_of
 from workers.data.preparing import fetching, prepared

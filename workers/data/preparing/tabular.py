@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from service.contract.study.examples import Table
+from service.contract.methods.examples import Table
 from workers.data import Draw
 from workers.data.assembly import Encode, Facts, Inputs, assemble
 from workers.data.preparing import prepared

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.methods.data import Text
-from service.contract.study.examples import Texts
+from service.contract.methods.examples import Texts
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import Draw, selection
 from workers.data.files import words

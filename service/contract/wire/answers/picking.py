@@ -15,6 +15,22 @@ PickedBy = Literal["knee", "weights", "constraint", "gap"]
 
 
 @dataclass(slots=True, kw_only=True)
+class PickRule(Answer):
+    """A rule by which a point can be picked."""
+
+    name: Annotated[PickedBy, Field(description="as it is asked for")]
+    words: Annotated[str, Field(description="as readers are offered it: a point is picked by …")]
+
+
+PICK_RULES = (
+    PickRule(name="knee", words="knee"),
+    PickRule(name="weights", words="weights"),
+    PickRule(name="constraint", words="a bound"),
+    PickRule(name="gap", words="largest gap"),
+)
+
+
+@dataclass(slots=True, kw_only=True)
 class PickAnswer(Answer):
     """One trial, or one point of a trial's curve, and why it."""
 

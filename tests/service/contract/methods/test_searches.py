@@ -12,7 +12,7 @@ from service.contract.methods.models import Mlp
 from service.contract.methods.problems import Bottleneck
 from service.contract.methods.searches import OptunaSearch
 from service.contract.methods.weightings import Fixed
-from service.contract.study.axes import Choice, Grid, Range, listed
+from service.contract.parameters.axes import Choice, Grid, Range, listed
 from service.contract.study.expansion import Slot, count_trials, expand, resolve, searched, searched_keys
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study, Training

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from service.contract.methods.problems import Multitask
-from service.contract.study.axes import Range
+from service.contract.parameters.axes import Range
 from service.contract.study.draft import DEEPEST, LARGEST, as_written
 from service.contract.study.expansion import Slot, expand, resolve, searched
 from service.contract.study.parsing import check_study, parse_study

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.contract.methods.weightings import Fixed
-from service.contract.study.axes import Span
+from service.contract.parameters.axes import Span
 from service.contract.study.expansion import count_trials
 from service.contract.study.parsing import check_study
 from tests.planned import planned

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from service.contract.parameters.axes import Choice
 from service.contract.study.alone import alone
-from service.contract.study.axes import Choice
 from service.contract.study.expansion import Slot, count_trials, expand, resolve, searched, searched_keys, shown
 from service.contract.study.extension import depends_on_epochs
 from service.contract.study.parsing import check_study

@@ -99,15 +99,15 @@ def test_people_may_say_something_in_any_state_and_nothing_follows_from_it() -> 
     for said in (StudyNoted(uid="u", archived=True), TrialNoted(uid="v", trial="a", notes="odd")):
         for before in lives:
             ledger = Ledger()
-            assert not ledger.take(before)[1]
+            assert not ledger.judge(before)[1]
             state = ledger.state
-            assert ledger.take([said]) == ([said], []) and ledger.state is state
+            assert ledger.judge([said]) == ([said], []) and ledger.state is state
 
 
 @settings(max_examples=300, deadline=None)
 @given(SEQUENCES)
 def test_whatever_is_sent_what_is_taken_is_the_life_of_a_study(sent: list[Event]) -> None:
-    taken, refused = Ledger().take(sent)
+    taken, refused = Ledger().judge(sent)
     assert Counter(map(id, sent)) == Counter(map(id, [*taken, *(event for event, _ in refused)]))
     state, ended, last = StudyState.QUEUED, Counter[str](), dict[str, float]()
     for event in taken:
@@ -139,7 +139,7 @@ OF_ONE = st.one_of([_event(kind) for kind in (*HELD, *MAY_BE_HELD, TrialStarted,
 @settings(max_examples=300, deadline=None)
 @given(st.lists(OF_ONE | st.just(GO), max_size=40))
 def test_only_who_holds_a_trial_is_heard_and_nobody_holds_it_twice(sent: list[Event]) -> None:
-    taken, _ = Ledger().take([GO, *sent])
+    taken, _ = Ledger().judge([GO, *sent])
     holder: dict[str, str | None] = {}
     heard: Counter[str] = Counter()
     for event in taken:
@@ -162,8 +162,8 @@ def test_only_who_holds_a_trial_is_heard_and_nobody_holds_it_twice(sent: list[Ev
 @given(SEQUENCES, st.integers(0, 40))
 def test_a_batch_is_judged_as_its_events_would_be_one_by_one(sent: list[Event], cut: int) -> None:
     whole, parts = Ledger(), Ledger()
-    taken = whole.take(sent)[0]
-    assert [*parts.take(sent[:cut])[0], *parts.copy().take(sent[cut:])[0]] == taken
+    taken = whole.judge(sent)[0]
+    assert [*parts.judge(sent[:cut])[0], *parts.copy().judge(sent[cut:])[0]] == taken
     replayed = Ledger()
     for event in taken:
         assert replayed.refusal(event) is None
@@ -174,13 +174,13 @@ def test_a_batch_is_judged_as_its_events_would_be_one_by_one(sent: list[Event], 
 
 def test_a_copy_goes_its_own_way() -> None:
     ledger = Ledger()
-    ledger.take([GO])
-    ledger.copy().take([StudyCancelled(uid="c"), report(1)])
+    ledger.judge([GO])
+    ledger.copy().judge([StudyCancelled(uid="c"), report(1)])
     assert ledger.refusal(report(1)) is None and ledger.state is StudyState.RUNNING
 
 
 def reasons(*events: Event) -> list[str]:
-    return [refusal.reason for _, refusal in Ledger().take(events)[1]]
+    return [refusal.reason for _, refusal in Ledger().judge(events)[1]]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ LOST, BACK = StudyInterrupted(uid="i", reason="why"), StudyReconnected(uid="b")
 )
 def test_a_study_takes_these_events_one_after_the_other(events: list[Event], state: StudyState) -> None:
     ledger = Ledger()
-    assert ledger.take(events) == (events, []) and ledger.state is state
+    assert ledger.judge(events) == (events, []) and ledger.state is state
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_study_takes_these_events_one_after_the_other(events: list[Event], sta
     ids=lambda given: "-".join(event.kind for event in given),
 )
 def test_a_study_refuses_the_last_of_these_events(events: list[Event]) -> None:
-    taken, refused = Ledger().take(events)
+    taken, refused = Ledger().judge(events)
     assert (taken, [event for event, _ in refused]) == (events[:-1], events[-1:])
     assert all(refusal.by_state for _, refusal in refused)
 

@@ -47,6 +47,30 @@ def test_the_table_has_rows_for_every_function() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "places", "plain", "difference"),
+    [
+        (0.9164, 3, "0.916", "+0.916"),
+        (-0.9164, 3, "−0.916", "−0.916"),
+        (0.125, 2, "0.13", "+0.13"),
+        (1234.5, 0, "1,235", "+1,235"),
+        (-0.0004, 3, "0.000", "0.000"),
+        (0.0, 9, "0.000000000", "0.000000000"),
+        (math.nan, 1, "–", "–"),
+    ],
+)
+def test_a_value_has_the_decimals_of_what_it_is_held_against(
+    value: float, places: int, plain: str, difference: str
+) -> None:
+    assert (numbers.decimals(value, places), numbers.decimals(value, places, plus=True)) == (plain, difference)
+
+
+@pytest.mark.parametrize(("lower", "upper", "ends"), [(0.0, 0.28, "0 to 28"), (0.004, 0.305, "under 1 to 31")])
+def test_the_ends_of_a_share_are_points_of_a_percent(lower: float, upper: float, ends: str) -> None:
+    assert numbers.share_ends(lower, upper) == ends
+    assert numbers.percent_range(0.1, lower, upper) == f"10 % ({ends})"
+
+
 @pytest.mark.parametrize("function", ["number", "setting", "percent", "duration"])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_a_dash(function: str, value: float) -> None:

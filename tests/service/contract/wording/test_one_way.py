@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
-ROOMS = ("service", "workers", "frontends", "paretoscope")
+ROOMS = ("service", "workers", "frontends", "paretoscope", "findings")
 THE_WAYS = {"service/contract/wording/numbers.py", "frontends/dashboard/kit/format.js"}
 NO_WORDS = {
     "service/exports/report.py": "a height in CSS",
@@ -56,6 +56,7 @@ def test_numbers_for_people_are_written_in_one_way() -> None:
     files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*")) if file.suffix in readers]
     ways = {file.relative_to(ROOT).as_posix(): [*readers[file.suffix](file.read_text())] for file in files}
     own = {name: found for name, found in ways.items() if found and name not in THE_WAYS}
+    assert {name.partition("/")[0] for name in ways} == set(ROOMS)
     assert len(files) > 250
     assert {name: found for name, found in own.items() if name not in NO_WORDS} == {}
     assert own.keys() == NO_WORDS.keys(), "a reason that nothing needs any more"

@@ -1,4 +1,4 @@
-"""Two ways to compute the same: all members at once under vmap, or one after the other."""
+"""Runs a function of the user's for all members, in one of two ways: all at once under vmap, or one after the other."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from service.contract.study.axes import MAX_GRID, Bounds, Choice, Grid, Range, Span
+from service.contract.parameters.axes import MAX_GRID, Bounds, Choice, Grid, Range, Span
 
 
 def span(**parts: Any) -> list[float]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from service.contract.study.strict import Strict
+from service.contract.parameters.strict import Strict
 from service.contract.wording.numbers import setting
 
 T = TypeVar("T")

@@ -13,12 +13,12 @@ from service.contract.methods.balance import Balance
 from service.contract.methods.models import Mlp, Model
 from service.contract.methods.problems import Bottleneck, BuiltIn
 from service.contract.methods.weightings import Fixed, Mgb, Mib, Weighting
-from service.contract.study.axes import Choice, Grid, Range
+from service.contract.parameters.axes import Choice, Grid, Range
+from service.contract.parameters.strict import Strict
+from service.contract.parameters.with_axes import with_axes, without_axes
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
-from service.contract.study.strict import Strict
 from service.contract.study.study import Arm, Study, Training
-from service.contract.study.with_axes import with_axes, without_axes
 from workers.planning.cohorts import plan
 
 AXES = [

@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from service.contract.study.axes import MayVary, Varied
-from service.contract.study.strict import Strict
+from service.contract.parameters.axes import MayVary, Varied
+from service.contract.parameters.strict import Strict
 
 S = TypeVar("S", bound=Strict)
 
