@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.metadata import version
 
 import pytest
+from pydantic import ValidationError
 
 import paretoscope
+from paretoscope import Problem
 from tests.test_architecture import modules_after
 
 
@@ -38,3 +40,14 @@ def test_importing_it_loads_neither_torch_nor_ray_nor_the_service() -> None:
         "service",
         "pandas",
     }
+
+
+class Mine(Problem):
+    width: int = 8
+
+
+def test_a_problem_made_by_hand_takes_its_own_parameters_and_no_misspelt_one() -> None:
+    assert (Mine().width, Mine(width=3).width) == (8, 3)
+    for wrong in ({"widht": 3}, {"width": "wide"}):
+        with pytest.raises(ValidationError, match=next(iter(wrong))):
+            Mine(**wrong)

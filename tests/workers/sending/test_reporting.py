@@ -98,8 +98,15 @@ def test_events_arrive_in_order_with_deterministic_uids(service: Service) -> Non
 def test_what_is_told_in_another_round_is_no_resend_of_the_first(service: Service) -> None:
     """An epoch that an extended trial trains again is the same; a retried trial is told anew."""
     reporter = Reporter(StudyClient(service.url, None, "s1"), "job2")
-    reporter.rounds = {"more": Round(0, 1), "again": Round(2, 0), "both": Round(1, 2)}
-    for trial in ("first", "more", "again", "both"):
+    reporter.rounds = {
+        "more": Round(0, 1),
+        "again": Round(2, 0),
+        "both": Round(1, 2),
+        "anew": Round(0, 2, True),
+        "anew-again": Round(3, 2, True),
+        "not-more": Round(1, 0, True),
+    }
+    for trial in ("first", *reporter.rounds):
         reporter.trial_started(trial)
         reporter.trial_started(trial, epoch=3)
         reporter.report(trial, 4, {})
@@ -111,6 +118,9 @@ def test_what_is_told_in_another_round_is_no_resend_of_the_first(service: Servic
         "more": ("more", ":1"),
         "again": ("again:retry2", ""),
         "both": ("both:retry1", ":2"),
+        "anew": ("anew:anew2", ":2"),
+        "anew-again": ("anew-again:retry3:anew2", ":2"),
+        "not-more": ("not-more:retry1", ""),
     }
     assert service.uids == [
         uid
