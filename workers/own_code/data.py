@@ -165,4 +165,8 @@ def _held_out(columns: Sequence[Split], whose: Sequence[int], fraction: float, s
         train.append(order[out:].sort().values)
     if all(each is columns[0] for each in columns):
         columns = columns[:1]
-    return tuple(Part(columns, torch.stack(rows).to(seeds.device), seeds) for rows in (train, validation))  # type: ignore[return-value]
+
+    def part(rows: list[Tensor]) -> Part:
+        return Part(columns, torch.stack(rows).to(seeds.device), seeds)
+
+    return part(train), part(validation)

@@ -35,7 +35,8 @@ class Constraint(Strict):
 
     @property
     def bound(self) -> float:
-        return self.at_most if self.at_least is None else self.at_least  # type: ignore[return-value]
+        (bound,) = (each for each in (self.at_least, self.at_most) if each is not None)
+        return bound
 
     @property
     def sign(self) -> str:

@@ -187,8 +187,9 @@ sys.stdin.readline()
 def earlier_service(home: Path, told: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A process of `home` that has a port until it is told to end; its note is in `told`."""
     command, given = [sys.executable, "-c", HOLDS_A_PORT], environment(PARETOSCOPE_HOME=str(home))
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=given, **pipes) as process:  # type: ignore[call-overload]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=given, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
         (told / "service.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "pid": process.pid}))
         yield process, int(process.stdout.readline())
         process.kill()
@@ -198,7 +199,8 @@ def test_the_port_of_a_service_whose_up_was_killed_is_waited_for(tmp_path: Path)
     with earlier_service(tmp_path, tmp_path) as (process, port):
         with pytest.raises(LocalError, match="cannot be used"):
             listen("127.0.0.1", port)
-        threading.Timer(0.3, process.stdin.close).start()  # type: ignore[union-attr]
+        assert process.stdin is not None
+        threading.Timer(0.3, process.stdin.close).start()
         wait_for_an_earlier_service(tmp_path)
         listen("127.0.0.1", port).close()
 

@@ -34,7 +34,9 @@ def played() -> StudyView:
 
 
 def beta(view: StudyView, wish: Wish) -> float:
-    return float(pick_answer(view, wish).config["weighting.beta"])  # type: ignore[arg-type]
+    value = pick_answer(view, wish).config["weighting.beta"]
+    assert isinstance(value, float)
+    return value
 
 
 def test_a_page_offers_every_rule() -> None:

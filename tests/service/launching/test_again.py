@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Self
 
 import pytest
 
@@ -77,8 +77,8 @@ def test_a_trial_is_retried_three_times_at_most_and_each_time_after_a_longer_wai
 
         class Later(datetime):
             @classmethod
-            def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
-                return now + timedelta(seconds=wait + 1)  # noqa: B023
+            def now(cls, tz: tzinfo | None = None) -> Self:
+                return cls.fromtimestamp(now.timestamp() + wait + 1, tz)  # noqa: B023
 
         monkeypatch.setattr(launcher, "datetime", Later)
         bench.launcher.tick()

@@ -44,14 +44,14 @@ def later_or_never(error: Conflict) -> str:
 
 def just_before(office: Office, happens: Callable[[], object]) -> None:
     """Something comes between the look at the view and the next word to the store."""
-    append = office.store.append
+    replaced = pytest.MonkeyPatch()
 
     def late(*arguments: Any, **more: Any) -> Appended:
-        office.store.append = append  # type: ignore[method-assign]
+        replaced.undo()
         happens()
-        return append(*arguments, **more)
+        return office.store.append(*arguments, **more)
 
-    office.store.append = late  # type: ignore[method-assign]
+    replaced.setattr(office.store, "append", late)
 
 
 def test_a_trial_comes_with_all_that_its_training_needs(office: Office) -> None:

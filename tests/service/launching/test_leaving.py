@@ -44,7 +44,7 @@ def meanwhile(bench: Bench, act: Callable[[], None], after: int) -> None:
             act()
         return plain()
 
-    bench.cluster.live = live  # type: ignore[method-assign]
+    pytest.MonkeyPatch().setattr(bench.cluster, "live", live)
 
 
 def test_a_driver_whose_cohorts_save_is_waited_for_and_not_started_again(bench: Bench) -> None:

@@ -308,8 +308,12 @@ def test_a_summary_is_of_the_events_in_it_and_forgotten_when_told(store: Countin
 def test_what_was_computed_is_kept_until_there_is_too_much_of_it() -> None:
     memo, computed = Memo(), list[int]()
 
+    def afresh(i: int) -> int:
+        computed.append(i)
+        return i
+
     def compute(i: int) -> int:
-        return memo(str(i), lambda: computed.append(i) or i)  # type: ignore[func-returns-value]
+        return memo(str(i), lambda: afresh(i))
 
     assert [compute(i) for i in (*range(MOST_MEMOS), 0, 1)] == [*range(MOST_MEMOS), 0, 1]
     assert computed == list(range(MOST_MEMOS)), "each once"

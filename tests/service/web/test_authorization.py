@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -88,6 +89,21 @@ def test_an_operation_needs_the_token(guarded: Bench, method: str, path: str) ->
         assert "PARETOSCOPE_TOKEN" in error["message"] and TOKEN not in answer.text
     for headers in ({"Authorization": f"Bearer {TOKEN}"}, {"Cookie": f"paretoscope_token={TOKEN}"}):
         assert guarded.ask(method, concrete(path), headers=headers).status_code != 401
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_what_is_no_reading_is_no_strangers_to_ask_and_leaves_a_line(guarded: Bench, method: str, path: str) -> None:
+    known = {"Authorization": f"Bearer {TOKEN}"}
+    foreign = guarded.ask(method, concrete(path), headers={**known, "Origin": "http://evil.example"})
+    guarded.ask(method, concrete(path), headers=known)
+    audit = guarded.settings.home / "audit.log"
+    lines = [json.loads(line) for line in audit.read_text().splitlines()] if audit.exists() else []
+    told = [line for line in lines if (line["method"], line["path"]) == (method, concrete(path))]
+    if method == "GET":
+        assert foreign.status_code != 403 and not told
+    else:
+        assert foreign.status_code == 403 and "evil.example" in foreign.text
+        assert told
 
 
 def test_every_mounted_route_needs_the_token_or_is_open_by_design(guarded: Bench) -> None:

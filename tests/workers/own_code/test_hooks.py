@@ -10,6 +10,7 @@ import torch
 
 from service.contract.methods.attacks import Mifgsm, Pgd
 from service.contract.methods.own_description import Hook
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.weightings import Fixed
 from service.contract.study.study import Evaluation, LatentMap
 from tests.workers.own_code.parts import described, reports, trial, two_heads, written
@@ -111,7 +112,8 @@ def test_an_optimizer_is_that_of_torch_for_every_member(tmp_path: Path) -> None:
     trials = [trial(f"t{k}", Fixed(beta=1), k, of("optimizer"), epochs=1, batch_size=100) for k in range(2)]
     cohorts: list[Any] = []
     reports(code, trials, at_end=lambda cohort, alive: cohorts.append(cohort))
-    problem = code.problem(trials[0].problem)  # type: ignore[arg-type]
+    assert isinstance(trials[0].problem, OwnProblem)
+    problem = code.problem(trials[0].problem)
     for k, each in enumerate(trials):
         torch.manual_seed(each.seed)
         model = problem.model()

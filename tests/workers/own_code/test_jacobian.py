@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.weightings import Arml, DbMtl, Fixed, Mgda
 from tests.workers.own_code.parts import CPU, trial, two_heads, written
 from workers.own_code import step as steps
@@ -23,7 +24,9 @@ HELD = "all gradients are held at once"
 def cohort_of(folder: Path, weighting: Any, held: int, members: int = 3, **more: Any) -> OwnCohort:
     trials = [trial(f"t{k}", weighting, seed=k) for k in range(members)]
     code = written(folder, two_heads())
-    return OwnCohort(trials, code.problem(trials[0].problem), code.folder, CPU, held=held, **more)  # type: ignore[arg-type]
+    problem = trials[0].problem
+    assert isinstance(problem, OwnProblem)
+    return OwnCohort(trials, code.problem(problem), code.folder, CPU, held=held, **more)
 
 
 @pytest.mark.parametrize(

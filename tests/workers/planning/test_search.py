@@ -56,7 +56,7 @@ def mib_of(trial: PlannedTrial) -> Mib:
 
 def reached(trial: PlannedTrial) -> list[float]:
     """A rate that falls with β and a prediction that grows with the rate; a wrong step size or latent costs both."""
-    beta, step = math.log10(trial.weighting.beta), math.log10(trial.training.learning_rate)  # type: ignore
+    beta, step = math.log10(beta_of(trial)), math.log10(trial.training.learning_rate)
     cost = 0.6 * (step + 2.5) ** 2 + 0.15 * (math.log2(trial.model.latent) - 4) ** 2
     rate = 32 / (1 + math.exp(1.5 * (beta + 2)))
     return [rate + 4 * cost, 3.3 * (1 - math.exp(-rate / 6)) - cost]

@@ -55,4 +55,5 @@ def test_annealing_lets_the_weight_of_the_information_rise_to_what_the_weighting
 def test_nothing_is_multiplied_where_nobody_anneals_any_more() -> None:
     trainings = [Training(), Training(anneal=2)]
     assert shares([Training()], 1, CPU) is None and shares(trainings, 3, CPU) is None
-    assert shares(trainings, 2, CPU).tolist() == pytest.approx([1, 2 / 3])  # type: ignore[union-attr]
+    risen = shares(trainings, 2, CPU)
+    assert risen is not None and risen.tolist() == pytest.approx([1, 2 / 3])

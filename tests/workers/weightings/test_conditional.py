@@ -25,6 +25,7 @@ from workers import data, weightings
 from workers.models.components.modulation import PACE
 from workers.planning.cohorts import plan
 from workers.problems import Batch
+from workers.problems.bottleneck import Bottleneck as BottleneckProblem
 from workers.problems.rates import kl_to_prior
 from workers.sending import checkpoint
 from workers.training import gradients
@@ -40,7 +41,7 @@ def range_of(low: float, high: float, **more: Any) -> Conditional:
     return Conditional.model_validate({"beta": {"from": low, "to": high}, **more})
 
 
-def trial(weighting: Conditional = FEW, seed: int = 0, **parts: Any) -> PlannedTrial:
+def trial(weighting: Conditional | Fixed = FEW, seed: int = 0, **parts: Any) -> PlannedTrial:
     training = Training(epochs=parts.pop("epochs", 1), learning_rate=parts.pop("learning_rate", 1e-3))
     model, problem = parts.pop("model", Mlp(widths=[32], latent=8)), parts.pop("problem", Bottleneck())
     return PlannedTrial(f"t{seed}{parts.pop('name', '')}", "a", seed, {}, problem, weighting, model, training)
@@ -99,7 +100,7 @@ def test_without_hidden_units_the_network_starts_as_one_that_is_told_nothing() -
     """All scales are 1 and all shifts 0 at first, and what they are made of learns faster than the rest."""
     own = cohort(trial())
     own._tell(own.weighting.middle())
-    plain = cohort(trial(Fixed()))  # type: ignore[arg-type]
+    plain = cohort(trial(Fixed()))
     x = torch.rand(1, 5, 64)
     torch.testing.assert_close(own.model.encode(x)[0], plain.model.encode(x)[0])
     pace = own.model.encoder.pace
@@ -126,7 +127,8 @@ def test_the_step_descends_the_mean_of_pred_plus_beta_times_rate() -> None:
     beta = own.weighting.by_example()
     assert beta is not None
     s = own.model.encode(batch.x)
-    code = own.problem.code(s)  # type: ignore[attr-defined]
+    assert isinstance(own.problem, BottleneckProblem)
+    code = own.problem.code(s)
     logits = own.model.decode(torch.addcmul(code.mean, code.scale, batch.noise))
     nats = torch.nn.functional.cross_entropy(logits.mT, batch.y, reduction="none")
     loss = (nats + beta[..., 1] * kl_to_prior(code)).mean()
