@@ -20,6 +20,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event
 
 from frontends.client import Answer, ClientError
+from service.contract.metrics import OF_TRAINING
 from service.contract.study.constraints import Judged
 from service.contract.study.outcomes import collapsed, feasible
 from service.contract.study.study import Study
@@ -71,15 +72,17 @@ def parameters(trials: Sequence[Answer]) -> dict[str, BaseDistribution]:
 
 
 def by_point(trial: Answer, bounds: Sequence[Judged] = ()) -> list[Answer]:
-    """A trial that has many points as one of each, with the β that it has there; others as they are.
+    """A trial that has many points as one of each, with the β or the preferences that it has there; others as they are.
 
-    What is of the training, as its learning curve, stands with the first: Optuna would keep a copy for each.
+    What its training took is the same for all of them. What is of the training, as its learning curve, stands with the
+    first: Optuna would keep a copy for each.
     """
     points = []
+    shared = {name: trial["metrics"][name] for name in OF_TRAINING if name in trial["metrics"]}
     for i, point in enumerate(trial.get(POINTS) or []):
-        where, metrics = point["where"], point["metrics"]
-        beta = {"weighting.beta": where["beta"]} if "beta" in where else {}
-        own = {"where": where, "metrics": metrics, "config": {**trial["config"], **beta}, "on_front": None}
+        where, metrics = point["where"], {**shared, **point["metrics"]}
+        place = {"weighting.beta" if name == "beta" else f"where.{name}": value for name, value in where.items()}
+        own = {"where": where, "metrics": metrics, "config": {**trial["config"], **place}, "on_front": None}
         counts = {COLLAPSED: collapsed(metrics), FEASIBLE: feasible(metrics, bounds)}
         points.append({**trial, **own, **counts, "reports": [] if i else trial["reports"]})
     return points or [trial]

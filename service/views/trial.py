@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from service.contract.metrics import BEST_EPOCH, EPOCH, SECONDS
+from service.contract.metrics import BEST_EPOCH, EPOCH, OF_TRAINING, SECONDS
 from service.contract.study import outcomes
 from service.contract.study.constraints import Judged
 from service.contract.study.expansion import PlannedTrial, Slot
 from service.contract.wire.events import LOG_LINES, Curve, Metrics, TrialState, Where
 from service.views.notes import Notes
-
-OF_TRAINING = (EPOCH, SECONDS)  # metrics that no place has for itself
 
 
 class Measured(NamedTuple):

@@ -58,6 +58,7 @@ from service.contract.metrics.table import (
     WORST_ACCURACY,
 )
 
+OF_TRAINING = (*COMMON_METRICS, *KEEPING_METRICS)  # what no point of a trial's curve has for itself
 SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | KEEPING_METRICS | GRADIENT_METRICS
 
 
@@ -134,6 +135,7 @@ __all__ = [
     "METRICS",
     "MISS",
     "MULTITASK_METRICS",
+    "OF_TRAINING",
     "PRED",
     "ROBUST",
     "ROBUST_IMAGES",

@@ -36,6 +36,9 @@ class Kind(StrEnum):
     OWN = "own"  # declared by a study's own code
 
 
+OF_AN_EPOCH = {Kind.LOSS, Kind.WEIGHT, Kind.COSINE, Kind.LENGTH, Kind.DISTANCE, Kind.IMBALANCE}
+
+
 class Metric(NamedTuple):
     """A row of the table."""
 
@@ -70,6 +73,11 @@ class Metric(NamedTuple):
     def is_objective(self) -> bool:
         """Whether a study may name it as one: fronts are measured by it, and not on the split that chooses."""
         return (self.reference is not None or self.kind is Kind.OWN) and self.validation_of is None
+
+    @property
+    def is_of_epoch(self) -> bool:
+        """Whether it is told of an epoch of training, not measured of the network after it."""
+        return self.kind in OF_AN_EPOCH and not self.measured and self.validation_of is None
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -22,6 +22,8 @@ def broken(study: Study) -> Iterator[Detail]:
             f"training is timed where Ray trains, and arm {away[0]!r} is trained elsewhere: leave training_seconds out"
         )
         yield Detail(path="limits.training_seconds", message=f"{rule}, got {setting(limits.training_seconds)}")
+    if limits.training_seconds is not None:
+        yield from _verified(study)
     if limits.gain is None:
         if limits.patience is not None:
             rule = "patience is how often the expected gain must be below limits.gain: give gain too"
@@ -37,6 +39,17 @@ def broken(study: Study) -> Iterator[Detail]:
         rule = f"with a patience of {limits.batches_in_a_row} an arm needs {least} batches to end before its last"
         rule += ": give more trials or smaller batches, or leave gain out"
         yield Detail(path="limits.gain", message=f"{rule}, got {most} at most")
+
+
+def _verified(study: Study) -> Iterator[Detail]:
+    """A curve that the clock ends early has had other epochs than the networks that would verify it."""
+    for i, arm in enumerate(study.arms):
+        if isinstance(arm.weighting, OfCurves) and arm.weighting.verify:
+            rule = (
+                "networks that verify a curve train as many epochs as it, and limits.training_seconds ends it by the "
+            )
+            rule += "clock: leave verify or training_seconds out"
+            yield Detail(path=f"arms[{i}].weighting.verify", message=f"{rule}, got {arm.weighting.verify}")
 
 
 def _curves(study: Study) -> Iterator[Detail]:

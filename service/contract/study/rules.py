@@ -12,7 +12,7 @@ from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask, can_be_attacked, has_code
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.task_data import DOMAIN
-from service.contract.methods.weightings import Fixed, Single
+from service.contract.methods.weightings import Fixed, OfCurves, Single
 from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
 from service.contract.parameters.axes import Choice, Grid, Range, listed
@@ -80,6 +80,11 @@ def _reported(study: Study, name: str, path: str) -> Iterator[Detail]:
         return
     lacking = next((arm for arm in study.arms if name not in study.metrics_of(arm)), None)
     if lacking is None:
+        curves = next((arm for arm in study.arms if isinstance(arm.weighting, OfCurves)), None)
+        if curves is not None and described(name).is_of_epoch:
+            rule = f"each point of arm {curves.name!r} ({curves.weighting.name}) has what its network does on the test "
+            rule += "split, and this is told of the training alone: name a metric that is measured there"
+            yield Detail(path=path, message=f"{rule}, got {name!r}")
         return
     known = ", ".join(row.name for row in map(metric, study.metrics_of(lacking)) if row and row.is_objective)
     rule = f"{name!r} is not reported by arm {lacking.name!r} (problem {lacking.problem.name}); it reports {known}"

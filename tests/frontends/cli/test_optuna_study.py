@@ -153,10 +153,19 @@ def test_a_trial_with_many_points_is_an_optuna_trial_for_each() -> None:
     assert second.user_attrs["learning_curve"] == {} and "on_front" not in first.user_attrs
 
 
-def test_a_point_of_several_tasks_has_no_beta_and_a_single_point_stays_as_it_is() -> None:
+def test_what_the_training_took_is_the_same_at_every_point() -> None:
+    points = by_point({**CURVE, "metrics": {"epoch": 3, "seconds": 1.5, "accuracy": 0.5}})
+    spaces = parameters(points)
+    values = [frozen(point, spaces, ["seconds", "accuracy"]).values for point in points]
+    assert values == [[1.5, 0.9], [1.5, 0.1]]
+    assert points[0]["metrics"] == {"epoch": 3, "seconds": 1.5, "i_xz_bits": 4.0, "accuracy": 0.9}
+
+
+def test_a_point_of_several_tasks_has_a_share_of_each_and_a_single_point_stays_as_it_is() -> None:
     point = {"where": {"left": 0.3, "right": 0.7}, "metrics": {}}
     (own,) = by_point({**CURVE, "points": [point]})
-    assert own["config"] == CURVE["config"] and own["where"] == point["where"]
+    assert own["config"] == {**CURVE["config"], "where.left": 0.3, "where.right": 0.7}
+    assert own["where"] == point["where"]
     assert by_point(FINISHED) == [FINISHED] and by_point({**FINISHED, "points": []}) == [{**FINISHED, "points": []}]
 
 

@@ -305,6 +305,21 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [arm(weighting={**CONDITIONAL, "points": 4, "verify": 5})],
         {},
     ),
+    "verify of a curve that the clock ends": (
+        [("arms[0].weighting.verify", ["as many epochs", "leave verify or training_seconds out", "got 2"])],
+        [arm(weighting={**CONDITIONAL, "verify": 2})],
+        {"limits": {"training_seconds": 5}},
+    ),
+    "an objective of the training alone, where an arm has a curve": (
+        [("objectives[0].metric", ["each point of arm 'a' (conditional)", "of the training alone", "got 'loss_info'"])],
+        [arm(weighting=CONDITIONAL)],
+        {"objectives": goals("loss_info", "i_zy_bits")},
+    ),
+    "a bound on the training alone, where an arm has a curve": (
+        [("constraints[0].metric", ["each point of arm 'a' (fvib)", "got 'loss_pred'"])],
+        [arm(weighting=FVIB)],
+        {"constraints": [{"metric": "loss_pred", "at_most": 1.0}]},
+    ),
     "verify of several tasks that no weighted sum trains": (
         [("arms[0].weighting.verify", ["weighted sums", "got scalarization stch"])],
         [arm(TASKS, {**CONDITIONAL, "verify": 2, "scalarization": "stch"})],
