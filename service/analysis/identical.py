@@ -1,4 +1,4 @@
-"""Arms that did the same: equal in every seed and metric but time and the watched gradients."""
+"""Arms that did the same: equal in every seed and metric but time and what only one of their weightings tells."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from service.contract.wire.events import Where
 # differed by up to 2e-5 after 20 epochs on digits. Seeds differ by far more.
 SAME = 1e-3
 
-# Of two arms that do the same, one may cost more, and only one need have its gradients watched.
-BESIDE = (Kind.TIME, Kind.COSINE, Kind.LENGTH)
+# Of two arms that do the same, one may cost more, and only one need have its gradients watched or look for its weights.
+BESIDE = (Kind.TIME, Kind.COSINE, Kind.LENGTH, Kind.DISTANCE)
 
 Reported = Mapping[str, float | None]
 Labelled = tuple[tuple[int, Where | None], Reported]  # seed and place

@@ -27,6 +27,11 @@ def test_an_arm_may_be_identical_to_one_whose_gradients_are_not_watched() -> Non
     assert identical_arms([a, trial("b", 0, loss_pred=1.0, cosine_pred_info=0.1, gradient_norm_pred=2.0)], ["a", "b"])
 
 
+def test_an_arm_may_be_identical_to_one_that_tells_how_far_its_weights_are_from_their_optimum() -> None:
+    a = trial("a", 0, loss_pred=1.0)
+    assert identical_arms([a, trial("b", 0, loss_pred=1.0, alpha_gap=0.0)], ["a", "b"]) == [["a", "b"]]
+
+
 def test_other_seeds_other_metrics_and_no_trials_are_not_identical() -> None:
     a, b = trial("a", 0, loss_pred=1.0), trial("b", 1, loss_pred=1.0)
     assert identical_arms([a, b], ["a", "b"]) == []
