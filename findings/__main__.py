@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from findings.commands import app
+from findings.command_line import app
 from frontends.cli.commands import run
 from frontends.cli.terminal import complain
 from service.contract.wire.errors import ParetoscopeError

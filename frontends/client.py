@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from frontends import own_code
-from frontends.asked_packages import packages_of, with_packages
 from frontends.connection import (
     TRY_AGAIN_SECONDS,
     Answer,
@@ -24,6 +22,8 @@ from frontends.connection import (
     json_of,
 )
 from frontends.home import default_home
+from frontends.own_code import naming, packing
+from frontends.own_code.asked_packages import packages_of, with_packages
 from frontends.study import Study
 
 CONFLICT = 409
@@ -126,7 +126,7 @@ class Client(Connection):
 
         A study names it by its `hash`. What is wrong with it is told with its file and line.
         """
-        sent = with_packages(own_code.packed(Path(path)), requirements)
+        sent = with_packages(packing.packed(Path(path)), requirements)
         headers = {"Content-Type": sent.kind}
         answer = json_of(self.send("POST", "/api/code", {"entry": sent.entry}, sent.content, headers))
         return self._read(answer, str(path), seconds)
@@ -159,17 +159,17 @@ class Client(Connection):
         if isinstance(spec, Path):
             folder = spec.parent
             is_code = spec.suffix == ".py"
-            spec = {"code": spec.name, **own_code.study_in(spec)} if is_code else spec.read_text()
-        if isinstance(spec, str) and (read := own_code.json_with_code(spec)) is not None:
+            spec = {"code": spec.name, **naming.study_in(spec)} if is_code else spec.read_text()
+        if isinstance(spec, str) and (read := naming.json_with_code(spec)) is not None:
             spec = read
         if isinstance(spec, str):
-            path = own_code.named_in(spec)
+            path = naming.named_in(spec)
             if path is None:
                 return "yaml", spec
             code = self.send_code(folder / path, requirements=packages_of(spec))
-            return "yaml", own_code.with_hash(spec, code["hash"])
+            return "yaml", naming.with_hash(spec, code["hash"])
         named = spec.get("code")
-        if isinstance(named, str | Path) and not own_code.is_known(str(named)):
+        if isinstance(named, str | Path) and not naming.is_known(str(named)):
             spec = {**spec, "code": self.send_code(folder / named, requirements=packages_of(spec))["hash"]}
         return "json", json.dumps(spec)
 

@@ -21,7 +21,7 @@ from frontends.connection import (
 )
 from service.contract.metrics import EPOCH, SECONDS
 from service.contract.wire.answers.read_by_drivers import KnownHandedTrial
-from service.contract.wire.asking import DEFAULT_LEASE_SECONDS, FREE, NEVER, Ask
+from service.contract.wire.elsewhere import DEFAULT_LEASE_SECONDS, FREE, NEVER, Ask
 from service.contract.wire.errors import Conflict
 from service.contract.wire.events import (
     STATE_HEADER,

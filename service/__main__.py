@@ -67,7 +67,7 @@ def _settings() -> Settings:
     """From the environment; ends the process with a line for each variable that breaks a rule."""
     from pydantic import ValidationError
 
-    from service.contract.exits import BAD_SETTINGS
+    from service.contract.wire.exits import BAD_SETTINGS
     from service.settings import Settings, in_words
 
     try:
@@ -85,8 +85,8 @@ def fresh_app() -> FastAPI:
 def _check_store(settings: Settings) -> None:
     """Ends the process when there can be no store: looked at before anything starts, as uvicorn would print a
     traceback. The code says whether it is a database that may answer later, or a disk that may have room again."""
-    from service.contract.exits import STORE_AWAY
     from service.contract.wire.errors import NoSpace, ParetoscopeError, Unavailable
+    from service.contract.wire.exits import STORE_AWAY
     from service.store.sql import SqlStore
 
     try:

@@ -45,7 +45,7 @@ from service.routes import (
 )
 from service.routes.dependencies import Parts
 from service.settings import Settings
-from service.store.drafts import sweep
+from service.store.incoming import sweep
 from service.web.auth import authorize
 from service.web.errors import add_error_handlers
 from service.web.gate import Gate

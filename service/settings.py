@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from service.contract.addresses import is_loopback
+from service.contract.wire.addresses import is_loopback
 from service.contract.wire.log_lines import LogFormat
 from service.contract.wire.tokens import SHORTEST, TOO_SHORT
 

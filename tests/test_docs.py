@@ -15,11 +15,11 @@ from typer.main import get_command
 from frontends.cli.commands import app
 from service.app import create_app
 from service.contract.catalog import catalog
-from service.contract.ceilings import STUDIES_OVERLAID
 from service.contract.methods.papers import PAPERS
 from service.contract.methods.problems import MADE_TASKS, Bottleneck
 from service.contract.methods.searches import OptunaSearch
 from service.contract.study.parsing import parse_study
+from service.contract.wire.ceilings import STUDIES_OVERLAID
 from service.contract.wire.errors import ParetoscopeError
 from service.contract.wire.events import KINDS, StudyState, TrialState
 from service.settings import Settings

@@ -107,7 +107,7 @@ PLAIN = {
     "frontends/connection.py": "the client's answers are plain",
     "frontends/study.py": "the client's questions and answers are plain",
     "frontends/home.py": "the note of an address in the home, which the client reads without pydantic",
-    "frontends/own_code.py": "a study",
+    "frontends/own_code/naming.py": "a study",
     "frontends/cli/exports.py": "an export that people asked for",
     "frontends/cli/local.py": "the note of an address in the home",
     "frontends/cli/optuna_study.py": "texts in a storage of Optuna's",

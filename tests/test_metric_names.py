@@ -31,7 +31,7 @@ ALSO_A_WORD = {
     "service/exports/training_in_words.py": {"epoch"},  # the same
     "service/routes/epochs.py": {"epoch"},  # the same
     "service/routes/cohorts.py": {"epoch"},  # of a saved state
-    "workers/first_step.py": {"epoch", "estimator_samples"},  # a method, and a setting of a study's evaluation
+    "workers/own_code/first_step.py": {"epoch", "estimator_samples"},  # a method, and a setting of a study's evaluation
     "frontends/dashboard/kit/metrics.js": {"accuracy", "epoch"},  # kinds of metrics
 }
 A_KEY = {"service/contract/study/rules.py": ["'balance' in arm.training"]}

@@ -23,12 +23,12 @@ from service.contract.study.parsing import check_study
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import InvalidInput, ParetoscopeError
 from service.contract.wire.tried_arms import ArmBegins, ArmTried, Outcome, StudyRefused, Told, line_of
-from workers.first_step import trials_of, tried_arm, tried_script
 from workers.own_code.describing import describe
+from workers.own_code.first_step import trials_of, tried_arm, tried_script
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.packages import provide
+from workers.own_code.time_limit import TookTooLong, within
 from workers.planning.cohorts import runs_alone
-from workers.time_limit import TookTooLong, within
 
 NO_HASH = "0" * 64  # nothing is stored
 GRACE = 15  # seconds after which what cannot be interrupted is ended with the process

@@ -23,11 +23,11 @@ from workers.own_code.errors import CodeError, frames_of
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.packages import provide
 from workers.own_code.room import limit_memory
+from workers.own_code.time_limit import TookTooLong, within
 from workers.own_code.trying import tried
 from workers.own_code.unpacking import unpacked
 from workers.sending.credentials import own_token
 from workers.sending.study_client import CodeClient
-from workers.time_limit import TookTooLong, within
 
 log = logging.getLogger("workers.describe_code")
 

@@ -39,7 +39,7 @@ from workers.planning.work import Outcome, Work, together
 from workers.sending.credentials import own_token
 from workers.sending.reporter import Reporter
 from workers.sending.study_client import StudyClient
-from workers.waiting import Waiting
+from workers.sending.waiting import Waiting
 
 log = logging.getLogger("workers.run_study")
 

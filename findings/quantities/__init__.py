@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from findings.quantities import (
-    curves,
     early,
     exact,
     filling,
     gradients,
+    learning_curves,
     marks,
     matching,
     metrics,
@@ -25,8 +25,8 @@ from findings.quantities.quantity import Quantity
 QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for theme in (
-        *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, curves, gradients, verified),
-        *(filling, early, picked, published),
+        *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, learning_curves),
+        *(gradients, verified, filling, early, picked, published),
     )
     for quantity in theme.QUANTITIES
 }

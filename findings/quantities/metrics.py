@@ -1,4 +1,4 @@
-"""Of anything that trials report: means over seeds, the best, differences between arms, how many fulfil something."""
+"""Of metrics that trials report: means over seeds, the best, differences between arms, how many fulfil something."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from frontends.cli.terminal import (
 from frontends.client import Answer, Client, ClientError, Study, default_home
 from frontends.connection import NoAnswer
 from paretoscope import __version__
-from service.contract.addresses import is_loopback
+from service.contract.wire.addresses import is_loopback
 from service.contract.wire.tokens import SHORTEST, TOO_SHORT
 from service.contract.wording.demo_preset import DEMO_PRESET
 

@@ -22,8 +22,8 @@ import httpx
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
 from frontends.home import NOTE, HomeError, claim, has_no_room, keep_token
-from service.contract.addresses import is_loopback
-from service.contract.exits import BAD_SETTINGS, STORE_AWAY
+from service.contract.wire.addresses import is_loopback
+from service.contract.wire.exits import BAD_SETTINGS, STORE_AWAY
 from service.contract.wire.log_lines import readable
 from service.contract.wording.numbers import duration
 

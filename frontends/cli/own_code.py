@@ -14,13 +14,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from frontends import own_code
-from frontends.asked_packages import packages_of, with_packages
 from frontends.cli.follow import follow, summarise
 from frontends.cli.local import Local, raise_on_sigterm
 from frontends.cli.terminal import AsJson, Cpus, Home, Token, Url, print_json, say
 from frontends.client import Client, ClientError, default_home
 from frontends.connection import NoAnswer
+from frontends.own_code import naming, packing
+from frontends.own_code.asked_packages import packages_of, with_packages
 from service.contract.study.parsing import read_body
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.tried_arms import ArmBegins, ArmTried, StudyRefused, Told, told_in
@@ -60,8 +60,8 @@ def check(
         study, answers, folder = Path(place) / "study.json", Path(place) / "answers", Path(place) / "code"
         command = [sys.executable, "-m", "workers.check_study", str(study), str(answers), str(seconds)]
         if code is not None:
-            sent = with_packages(own_code.packed(code), packages_of(body))
-            own_code.unpack(sent, folder)
+            sent = with_packages(packing.packed(code), packages_of(body))
+            packing.unpack(sent, folder)
             command += [str(folder), sent.entry]
             body = {key: value for key, value in body.items() if key not in ("code", "requirements")}
         study.write_text(json.dumps(body, default=str))
@@ -94,7 +94,7 @@ def _fault(told: list[Told], stderr: str) -> str:
 def _with_code(file: Path) -> tuple[dict[str, object], Path | None]:
     """A study as it is written, and where its code is; none where it has none of its own."""
     if file.suffix == ".py":
-        return own_code.study_in(file), file
+        return naming.study_in(file), file
     try:
         body = read_body(file.read_text(), "json" if file.suffix == ".json" else "yaml")
     except OSError as error:
@@ -106,7 +106,7 @@ def _with_code(file: Path) -> tuple[dict[str, object], Path | None]:
     code = body.get("code")
     if code is None:
         return body, None
-    if not isinstance(code, str) or own_code.is_known(code):
+    if not isinstance(code, str) or naming.is_known(code):
         raise ClientError("code: only a file or a folder can be tried here, by its path", 422)
     return body, file.parent / code
 

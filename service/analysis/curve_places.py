@@ -1,4 +1,4 @@
-"""A curve place by place, over the seeds of its configuration, each beside the nearest setting of constant weights."""
+"""Places of a curve, over the seeds of its configuration, each beside the nearest setting of constant weights."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from service.contract.ceilings import STUDIES_LISTED, STUDIES_OVERLAID
 from service.contract.methods.own_problems import IN_SCHEMAS
 from service.contract.parameters.axes import Bounds, Span
 from service.contract.parameters.strict import Strict
@@ -18,6 +17,7 @@ from service.contract.wire.answers.answer import Answer
 from service.contract.wire.answers.downloads import DOWNLOADS, Download
 from service.contract.wire.answers.figure_groups import BESIDE_THE_FRONT, FRONT, GROUPS, ROW_PER_ARM, FigureGroup
 from service.contract.wire.answers.picking import PICK_RULES, PickRule
+from service.contract.wire.ceilings import STUDIES_LISTED, STUDIES_OVERLAID
 from service.contract.wire.events import (
     KINDS,
     StudyCancelled,

@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: verdict, arms, figures, trials, methods, papers, the study itself."""
+"""The report, one HTML file that needs nothing else: verdict, arms, figures, trials, methods, papers, the study."""
 
 from __future__ import annotations
 

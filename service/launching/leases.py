@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched_keys
-from service.contract.wire.asking import FREE, Ask, HandedTrial, Later
+from service.contract.wire.elsewhere import FREE, Ask, HandedTrial, Later
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import StudyState, TrialLeased, TrialReturned, TrialState
 from service.contract.wording.numbers import plural, setting

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import EntryPoint, entry_points
 
-from service.contract.installed import digest_of
+from service.contract.packages.installed import digest_of
 from service.contract.wire.errors import Detail, InvalidInput
 
 GROUP = "paretoscope.problems"
@@ -37,7 +37,7 @@ def files_of(package: str) -> dict[str, bytes]:
     dist = points[0].dist
     modules = sorted({point.module.partition(".")[0] for point in points})
     was = (dist.name if dist else package, modules, dist.version if dist else "", digest_of(modules))
-    check = f"from service.contract.installed import must_be\nmust_be{was!r}\n"
+    check = f"from service.contract.packages.installed import must_be\nmust_be{was!r}\n"
     return {ENTRY: f"{check}{''.join(lines)}__all__ = {names!r}\n".encode()}
 
 

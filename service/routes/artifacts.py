@@ -14,7 +14,7 @@ from service.contract.wire.events import StudyState, TrialState
 from service.contract.wire.latent_map import MapFile
 from service.routes.dependencies import Parts, PartsOf, StudyId, TrialId
 from service.store.artifacts import CHECKPOINT, LATENT_MAP, ArtifactName
-from service.store.drafts import Draft
+from service.store.incoming import Draft
 from service.web.bodies import Body
 from service.web.openapi import FILE, Route, answers, refuses, takes
 

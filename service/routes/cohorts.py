@@ -14,7 +14,7 @@ from service.contract.wire.errors import Conflict, Detail, InvalidInput, NotFoun
 from service.contract.wire.events import StudyState
 from service.routes.artifacts import AS_IT_IS, BINARY
 from service.routes.dependencies import Parts, PartsOf, StudyId
-from service.store.drafts import Draft
+from service.store.incoming import Draft
 from service.web.bodies import Body
 from service.web.openapi import FILE, Route, answers, refuses, takes
 

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.contract.metrics import COMMON_METRICS
 from service.contract.study.expansion import PlannedTrial, Slot, resolve
-from service.contract.wire.asking import Ask, HandedTrial
+from service.contract.wire.elsewhere import Ask, HandedTrial
 from service.contract.wire.errors import Conflict, Detail, Forbidden
 from service.contract.wire.events import (
     Event,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.contract.ceilings import METRIC_NAMES
+from service.contract.wire.ceilings import METRIC_NAMES
 from service.contract.wire.errors import Detail
 from service.contract.wire.events import Event, Report
 from service.routes.dependencies import Parts

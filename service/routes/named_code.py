@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from service.contract.requirements import FILE, asked_for, joined
+from service.contract.packages.requirements import FILE, asked_for, joined
 from service.contract.study.parsing import Written
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail, Forbidden, InvalidInput, TooManyRequests

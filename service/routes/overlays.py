@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from service.contract.ceilings import STUDIES_OVERLAID
+from service.contract.wire.ceilings import STUDIES_OVERLAID
 from service.contract.wire.errors import Detail, InvalidInput
 from service.routes.dependencies import Parts
 from service.views.overlay import Overlay

@@ -17,7 +17,6 @@ from service.answers.checks import check_answer
 from service.answers.comparison import comparison_answer
 from service.answers.sought import Sought
 from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
-from service.contract.ceilings import STUDIES_LISTED
 from service.contract.study.data_paths import check_as_written, folders_of
 from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse, read
@@ -26,6 +25,7 @@ from service.contract.wire.answers.checks import CheckAnswer, RefusedStudy
 from service.contract.wire.answers.comparison import ComparisonAnswer
 from service.contract.wire.answers.front import FrontAnswer
 from service.contract.wire.answers.studies import StudyAnswer, StudyList, StudySummary, StudyWithFigures
+from service.contract.wire.ceilings import STUDIES_LISTED
 from service.contract.wire.errors import Conflict, InvalidInput, TooManyRequests, Unreadable
 from service.contract.wire.events import StudyState
 from service.figures import offered

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from service.contract.wire.latent_map import MapFile
-from service.store.drafts import Draft, drafted
+from service.store.incoming import Draft, drafted
 
 log = logging.getLogger("paretoscope.artifacts")
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from service.contract.plain_text import hidden_in, printable
-from service.contract.requirements import FILE, MOST_REQUIREMENTS, lines_of
+from service.contract.packages.requirements import FILE, MOST_REQUIREMENTS, lines_of
 from service.contract.wire.errors import Detail, InvalidInput, TooLarge
 from service.contract.wire.reading import CodeReading
+from service.contract.wording.plain_text import hidden_in, printable
 from service.store.artifacts import remove, size_below
-from service.store.drafts import drafted
+from service.store.incoming import drafted
 
 CONTENT, DESCRIPTION = "content.zip", "description.json"
 MOST_FILES = 2000

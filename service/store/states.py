@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from service.contract.wire.cohort_state import LONGEST_HEAD, CohortState, head_of
 from service.store.artifacts import remove
-from service.store.drafts import Draft, drafted
+from service.store.incoming import Draft, drafted
 
 log = logging.getLogger("paretoscope.states")
 

@@ -12,7 +12,6 @@ from fastapi.responses import Response
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
-from service.contract.plain_text import one_line
 from service.contract.study.parsing import path_of
 from service.contract.wire.errors import (
     Code,
@@ -24,6 +23,7 @@ from service.contract.wire.errors import (
     ParetoscopeError,
     TooManyRequests,
 )
+from service.contract.wording.plain_text import one_line
 
 CODES: dict[int, Code] = {404: "not_found", 405: "method_not_allowed"}
 LONGEST = 300

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from urllib.parse import urlsplit
 
-from service.contract.addresses import is_address
+from service.contract.wire.addresses import is_address
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 ANY = "*"

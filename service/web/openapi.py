@@ -21,7 +21,7 @@ from service.contract.study.extension import Extension
 from service.contract.study.study import Study
 from service.contract.wire.answers.answer import DESCRIBED_BY
 from service.contract.wire.answers.streams import SentEvent
-from service.contract.wire.asking import Ask
+from service.contract.wire.elsewhere import Ask
 from service.contract.wire.errors import (
     ErrorAnswer,
     InvalidInput,

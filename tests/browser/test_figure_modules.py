@@ -264,7 +264,7 @@ def test_marks_stand_at_their_means_with_their_intervals_and_no_lower_than_the_a
 
 def test_a_place_is_found_again_by_its_values(stage: Page) -> None:
     script = """async () => {
-      const { placeNear, valuesIn, placeInAddress } = await load("kit/places");
+      const { placeNear, valuesIn, placeInAddress } = await load("kit/curve-places");
       const betas = [0.0001, 0.01, 1].map((beta) => ({ where: { beta } }));
       const shares = [[0, 1], [0.5, 0.5], [1, 0]].map(([left, right]) => ({ where: { left, right } }));
       return [

@@ -74,7 +74,7 @@ def test_a_default_stands_in_grey_in_few_digits(stage: Page) -> None:
 
 def test_a_schema_says_what_kind_of_field_it_needs(stage: Page) -> None:
     script = """async (stage, properties) => {
-      const { fieldsOf } = await load("form/schema");
+      const { fieldsOf } = await load("form/parameter-schema");
       const span = { properties: { scale: { enum: ["linear", "log"] } } };
       const schema = { properties, required: ["needed"], $defs: { Span: span } };
       return fieldsOf(schema).map(({ name, kind, axis, nullable, required, standard, options, scales }) =>

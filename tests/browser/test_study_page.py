@@ -199,7 +199,7 @@ def test_one_seed_has_no_interval_and_says_so(alone: Running, spec: dict[str, An
 def test_modules_of_the_page_are_asked_for_at_once(
     alone: Running, finished: tuple[str, list[str]], opened: Open
 ) -> None:
-    """Else each import would wait for the one before: early.js names them all."""
+    """Else each import would wait for the one before: before-paint.js names them all."""
     page = opened(alone).goto(f"/studies/{finished[0]}")
     wait_for_points(page, FRONT, 6)
     late = page.evaluate(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from service.contract.plain_text import IN_LINES
+from service.contract.wording.plain_text import IN_LINES
 
 KEPT = Path(__file__).parents[1] / "service" / "routes" / "hostile.json"
 CASES: list[dict[str, Any]] = json.loads(KEPT.read_text())

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from service.contract.study.parsing import check_study
-from service.contract.wire.asking import Ask, HandedTrial
+from service.contract.wire.elsewhere import Ask, HandedTrial
 from service.contract.wire.events import Report, StudyStarted
 from service.launching.leases import Leases
 from service.store.protocol import Store

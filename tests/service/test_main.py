@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from service.__main__ import _check_store
-from service.contract.exits import STORE_AWAY
 from service.contract.wire.errors import NoSpace, ParetoscopeError, Unavailable
+from service.contract.wire.exits import STORE_AWAY
 from service.settings import Settings
 from tests.processes import environment
 

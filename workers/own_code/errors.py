@@ -1,4 +1,4 @@
-"""What goes wrong in a user's code, with their file and line."""
+"""Errors in a user's code, with their file and line."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from pydantic.fields import FieldInfo
 
 from paretoscope.own import Problem, Trainable, parameters_of
 from service.contract.methods.own_description import Parameter
-from service.contract.plain_text import LONGEST_WORD, hidden_in
 from service.contract.wording.numbers import setting
+from service.contract.wording.plain_text import LONGEST_WORD, hidden_in
 from workers.own_code.errors import at, explained
 
 KINDS: dict[type, Literal["bool", "int", "float", "str"]] = {bool: "bool", int: "int", float: "float", str: "str"}

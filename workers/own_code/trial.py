@@ -1,4 +1,4 @@
-"""What a user's training function is given: its seed and values, and how it tells what it has reached."""
+"""A trial as a user's training function is given it: its seed and values, and how it tells what it has reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two objectives of a vector, with a known front."""
+"""The toy problem: two objectives of a vector, with a known front."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import { control, isPlain, select, textInput } from "./field.js";
 import { isMap } from "./paths.js";
 import { parsed, parsedList, shown } from "./values.js";
 
-/** @typedef {import("./schema.js").Field} Field */
+/** @typedef {import("./parameter-schema.js").Field} Field */
 
 const WORDS = { value: "value", list: "grid: list", span: "grid: from – to", range: "range", choice: "choice" };
 

@@ -1,10 +1,10 @@
 // One parameter as a field: a text, a number, a choice, several of some, or a list.
 
 import { h } from "../kit/dom.js";
-import { same } from "./schema.js";
+import { same } from "./parameter-schema.js";
 import { shown, typed } from "./values.js";
 
-/** @typedef {import("./schema.js").Field} Field */
+/** @typedef {import("./parameter-schema.js").Field} Field */
 
 /**
  * A text field; empty means the default, which stands in it in grey. `onInput` gets the text.

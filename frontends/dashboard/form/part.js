@@ -5,13 +5,13 @@ import { axisControl, canShow } from "./axis.js";
 import { control, select } from "./field.js";
 import { isMap, pathText } from "./paths.js";
 import { asWritten, row } from "./row.js";
-import { fieldOf, fieldsOf } from "./schema.js";
+import { fieldOf, fieldsOf } from "./parameter-schema.js";
 
 /** What a required parameter starts with: a study without it would be refused at once. */
 const STARTS_WITH = { trials: 30 };
 
 /** @typedef {import("./study-form.js").StudyForm} StudyForm */
-/** @typedef {import("./schema.js").Field} Field */
+/** @typedef {import("./parameter-schema.js").Field} Field */
 
 class Part {
   /**

@@ -2,7 +2,7 @@
 
 import { vocabulary } from "../kit/vocabulary.js";
 import { isMap } from "./paths.js";
-import { same } from "./schema.js";
+import { same } from "./parameter-schema.js";
 
 export const EMPTY = {
   name: "a new study",

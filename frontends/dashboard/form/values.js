@@ -20,7 +20,7 @@ export function shown(value) {
 
 /**
  * From the typed text of a field to its value; undefined where it is empty, which means the default.
- * @param {import("./schema.js").Field} field
+ * @param {import("./parameter-schema.js").Field} field
  * @param {string} text
  */
 export function typed(field, text) {

@@ -74,7 +74,7 @@ function askForToken() {
   return asking;
 }
 
-/** What early.js asked for, while it is new: a page opened in the background may come to it much later. */
+/** What before-paint.js asked for, while it is new: a page opened in the background may come to it much later. */
 function takeEarly(path) {
   if (performance.now() > EARLY) window.early?.clear();
   const asked = window.early?.get(path) ?? null;
@@ -92,7 +92,7 @@ async function request(method, path, { body, type, headers = {} } = {}) {
     let answer;
     try {
       const sent = type ? { ...headers, "Content-Type": type } : headers;
-      const early = method === "GET" ? await takeEarly(path) : null; // early.js may have asked already
+      const early = method === "GET" ? await takeEarly(path) : null; // before-paint.js may have asked already
       const signal = method === "GET" ? AbortSignal.timeout(PATIENCE) : undefined;
       answer = early ?? (await fetch(path, { method, body, headers: sent, credentials: "same-origin", signal }));
     } catch {

@@ -1,4 +1,4 @@
-// One page, four views, chosen by the address. Links are ordinary links.
+// The app in the browser: one page, four views, chosen by the address. Links are ordinary links.
 
 import { onReachable } from "../kit/api.js";
 import { byId, h } from "../kit/dom.js";

@@ -7,7 +7,7 @@ import { h, setAttr, setText } from "../kit/dom.js";
 import { capital, metricLabel, overSeeds, spread } from "../kit/format.js";
 import { setLit } from "../kit/light.js";
 import { alongCurve } from "../kit/metrics.js";
-import { placeInAddress, placeNear, placeWords, valuesIn } from "../kit/places.js";
+import { placeInAddress, placeNear, placeWords, valuesIn } from "../kit/curve-places.js";
 import { swatch } from "../kit/swatch.js";
 
 const NOTHING_BESIDE = "No network was trained separately for one such place.";

@@ -1,6 +1,6 @@
 // In what studies differ beside their arms: read off their specs, and said before anyone compares their fronts.
 
-import { same } from "../form/schema.js";
+import { same } from "../form/parameter-schema.js";
 import { flow } from "../kit/yaml.js";
 
 const each = (values) => [...new Set(values)].join(", ");

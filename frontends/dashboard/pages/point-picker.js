@@ -4,7 +4,7 @@ import { get, studyPath } from "../kit/api.js";
 import { h, setAttr, setText } from "../kit/dom.js";
 import { capital, metricLabel, number } from "../kit/format.js";
 import { shownFirst } from "../kit/metrics.js";
-import { placeWords } from "../kit/places.js";
+import { placeWords } from "../kit/curve-places.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { toYaml } from "../kit/yaml.js";
 import { copied } from "./spec.js";

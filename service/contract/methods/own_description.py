@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from service.contract.metrics.metric import METRIC_NAME, NAME, Goal
+from service.contract.packages.requirements import MOST_REQUIREMENTS
 from service.contract.parameters.strict import Strict
-from service.contract.plain_text import PlainText, Word, printable
-from service.contract.requirements import MOST_REQUIREMENTS
+from service.contract.wording.plain_text import PlainText, Word, printable
 
 Scalar = bool | int | float | Word
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -31,7 +31,7 @@ from service.contract.metrics import (
 from service.contract.parameters.axes import MayVary
 from service.contract.parameters.strict import Strict
 from service.contract.parameters.with_axes import with_axes, without_axes
-from service.contract.plain_text import Word
+from service.contract.wording.plain_text import Word
 
 CODED = (I_XZ, ERROR.of(I_XZ), KL_PRIOR, ERROR.of(KL_PRIOR), TEST_EXAMPLES)  # of a code that the problem gives
 READ = (I_ZY, ERROR.of(I_ZY), ACCURACY, TRAIN_ACCURACY, GAP)  # where it says how classes are read off it

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from service.contract.plain_text import hidden_places, printable
 from service.contract.study import limit_rules, stopping_rules
 from service.contract.study.expansion import arm_errors, count_trials, count_verifying
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
 from service.contract.study.yaml_text import compose, value_of
 from service.contract.wire.errors import Detail, InvalidInput
+from service.contract.wording.plain_text import hidden_places, printable
 
 Loc = tuple[str | int, ...]
 MOST_TOLD = 20

@@ -39,10 +39,10 @@ from service.contract.metrics import (
 )
 from service.contract.metrics.estimators import ESTIMATOR_NAMES, EstimatorName
 from service.contract.metrics.gradients import gradient_metrics
+from service.contract.packages.requirements import MOST_REQUIREMENTS, Requirement
 from service.contract.parameters.axes import Axis
 from service.contract.parameters.strict import Strict
 from service.contract.parameters.with_axes import TakesAxes, with_axes
-from service.contract.requirements import MOST_REQUIREMENTS, Requirement
 from service.contract.study.branches import Weighed, WeightingChoice
 from service.contract.study.constraints import Constraint, Judged
 from service.contract.study.limits import Limits

@@ -19,8 +19,8 @@ from typing_extensions import TypedDict  # pydantic refuses that of typing befor
 
 from service.contract.methods.weightings import MOST_POINTS
 from service.contract.metrics import EPOCH, metric
-from service.contract.plain_text import LONGEST_WORD, PlainLines, PlainText, hidden_in, printable
 from service.contract.wire.answers.answer import Answer
+from service.contract.wording.plain_text import LONGEST_WORD, PlainLines, PlainText, hidden_in, printable
 
 STATE_HEADER = "Paretoscope-State"  # of the answer to a batch of events: a driver hears so of a pause
 SINCE_HEADER = "Paretoscope-Since"  # of a batch: when its first event happened, in seconds since 1970

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from service.contract.plain_text import printable
+from service.contract.wording.plain_text import printable
 
 LogFormat = Literal["auto", "text", "json"]
 LOG_FORMAT = "PARETOSCOPE_LOG_FORMAT"  # by which drivers are told of the setting

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from service.contract.methods.own_description import Described
-from service.contract.plain_text import one_line
 from service.contract.wire.events import Reason
+from service.contract.wording.plain_text import one_line
 
 
 class CodeRefusal(BaseModel):

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.contract.plain_text import PlainText
 from service.contract.wire.answers.answer import Answer, Time
+from service.contract.wording.plain_text import PlainText
 
 Scope = Literal["read", "write", "code", "ingest", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -12,7 +12,7 @@ import pytest
 
 from frontends.cli import local
 from frontends.cli.local import ServiceKeeper
-from service.contract.exits import BAD_SETTINGS, STORE_AWAY
+from service.contract.wire.exits import BAD_SETTINGS, STORE_AWAY
 from tests.frontends.cli.test_local import Clock, Process
 
 

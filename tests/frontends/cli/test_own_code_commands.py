@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from frontends import own_code
+from frontends.own_code import naming
 from tests.frontends.cli.command_line import run
 
 
@@ -24,7 +24,7 @@ def test_new_writes_a_problem_and_its_study(tmp_path: Path) -> None:
     source = (tmp_path / "my_task.py").read_text()
     assert study["code"] == "my_task.py" and study["problem"]["name"] == "MyTask" and "class MyTask(Problem)" in source
     compile(source, "my_task.py", "exec")
-    assert own_code.named_in((tmp_path / "my_task.yaml").read_text()) == "my_task.py"
+    assert naming.named_in((tmp_path / "my_task.yaml").read_text()) == "my_task.py"
     assert len(source.splitlines()) <= 36 and max(map(len, source.splitlines())) <= 120
 
 

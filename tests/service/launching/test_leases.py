@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.contract.wire.asking import HandedTrial
+from service.contract.wire.elsewhere import HandedTrial
 from service.contract.wire.errors import Conflict, InvalidInput
 from service.contract.wire.events import (
     StudyCancelled,

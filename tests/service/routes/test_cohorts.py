@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from service.contract.wire.cohort_state import key_of
-from service.store.drafts import MARK, drafted, sweep
+from service.store.incoming import MARK, drafted, sweep
 from tests.service.bench import Bench
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.contract.ceilings import METRIC_NAMES
+from service.contract.wire.ceilings import METRIC_NAMES
 from service.contract.wire.events import Report
 from tests.service.bench import Bench
 from workers.sending.reporter import Reporter

@@ -18,7 +18,7 @@ import pytest
 
 from service.contract.wire.events import StudyFinished, StudyState
 from service.store.database import FILE
-from service.store.drafts import Draft
+from service.store.incoming import Draft
 from service.store.sql import SqlStore
 from tests.processes import environment, short_home
 from tests.service.bench import SPEC, Bench

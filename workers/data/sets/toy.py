@@ -1,4 +1,4 @@
-"""Symbols with deterministic labels."""
+"""The toy data set: symbols with deterministic labels."""
 
 from __future__ import annotations
 

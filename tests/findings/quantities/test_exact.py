@@ -8,7 +8,7 @@ from findings.finding import Finding
 from service.analysis.truth import gaussian_at_rate
 from service.contract.methods.data import Gaussian
 from tests.findings.played import finding
-from tests.findings.test_quantities import FIVE, said
+from tests.findings.quantities.test_quantities import FIVE, said
 from tests.service.studies import bottleneck_of, event, play, tell
 
 BELOW: dict[float | None, float] = {0.01: 0.0625, 0.1: 0.25, 1.0: 0.0}  # bits under the curve, by β

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.findings.played import finding
-from tests.findings.test_quantities import FIVE, said
+from tests.findings.quantities.test_quantities import FIVE, said
 from tests.service.analysis.test_verified import checked, found
 from tests.service.studies import event, tell
 

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from service.store.drafts import MARK, drafted, sweep
+from service.store.incoming import MARK, drafted, sweep
 from tests.processes import Running, service_alone, short_home, until
 from tests.service.bench import SPEC
 

@@ -6,14 +6,14 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
-from frontends.own_code import Sent
+from frontends.own_code.packing import Sent
 
 
 def packages_of(spec: Mapping[str, object] | str) -> list[str]:
     """Those of a study as it is written; none also where it cannot be read: then the service says so."""
     if "requirements" not in spec:
         return []
-    from service.contract.requirements import asked_for  # the contract is not read by who asks for no packages
+    from service.contract.packages.requirements import asked_for  # the contract is not read by who asks for no packages
     from service.contract.study.parsing import read_body
     from service.contract.wire.errors import InvalidInput
 
@@ -28,7 +28,7 @@ def with_packages(sent: Sent, asked: Sequence[str]) -> Sent:
     """The same code whose requirements.txt also asks for these; as it is where none are asked for."""
     if not asked:
         return sent
-    from service.contract.requirements import FILE, joined
+    from service.contract.packages.requirements import FILE, joined
 
     files = {sent.entry: sent.content}
     if sent.kind == "application/zip":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findings.quantities.matching import between, gaps
-from tests.findings.test_quantities import said
+from tests.findings.quantities.test_quantities import said
 
 LINE = [(2.0, 0.5), (4.0, 0.7), (10.0, 0.1)]
 

@@ -1,4 +1,4 @@
-"""Of what was reported epoch by epoch; the finding must have kept the metric's curve."""
+"""Of learning curves, reported epoch by epoch; the finding must have kept the metric's."""
 
 from __future__ import annotations
 

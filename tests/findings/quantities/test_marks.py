@@ -7,7 +7,7 @@ import pytest
 from findings.finding import Finding
 from service.views.fold import StudyView
 from tests.findings.played import SPLIT, bits_of, finding
-from tests.findings.test_quantities import said
+from tests.findings.quantities.test_quantities import said
 from tests.service.studies import bottleneck_of, event, play, tell
 
 SHARES = {0.01: 0.01, 0.1: 0.1, 1.0: 0.5}  # error of the estimator over the information, by β

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.contract.plain_text import PlainText
 from service.contract.wire.answers.answer import Answer, SentConfig
 from service.contract.wire.events import LeaseSeconds
+from service.contract.wording.plain_text import PlainText
 
 DEFAULT_LEASE_SECONDS = 300.0
 FREE = "free"  # the path of the detail of a refusal: whether there may be a trial later

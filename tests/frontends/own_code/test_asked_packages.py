@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from frontends.asked_packages import packages_of, with_packages
-from frontends.own_code import Sent, packed
+from frontends.own_code.asked_packages import packages_of, with_packages
+from frontends.own_code.packing import Sent, packed
 
 
 def files(sent: Sent) -> dict[str, bytes]:

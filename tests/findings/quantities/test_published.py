@@ -11,7 +11,7 @@ from findings.folder import FOLDER, asked
 from findings.quantities.published import deviations
 from findings.quantities.volumes import volumes
 from findings.replay import view_of
-from tests.findings.test_quantities import FIVE, said
+from tests.findings.quantities.test_quantities import FIVE, said
 
 TABLE = """
 source: a paper

@@ -13,8 +13,8 @@ from service.contract.wire.errors import InvalidInput
 from service.contract.wire.tried_arms import ArmBegins, ArmTried, Told
 from tests.workers.own_code.parts import CPU, two_heads, written
 from workers.check_study import tried
-from workers.first_step import one_step, trials_of
 from workers.own_code.describing import describe
+from workers.own_code.first_step import one_step, trials_of
 
 SMALL: dict[str, Any] = {"name": "mlp", "widths": [8], "latent": 2}
 

@@ -20,7 +20,7 @@ from service.contract.study.outcomes import objective_values
 from service.views.fold import StudyView
 from service.views.view import View
 from tests.findings.played import finding
-from tests.findings.test_quantities import said
+from tests.findings.quantities.test_quantities import said
 from tests.service.studies import FILLED, MANUAL, MIB, bottleneck_of, event, play, tell
 from workers.planning.enough import UntilEnough, until_enough
 from workers.planning.past import Past

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.contract.installed import digest_of, must_be
+from service.contract.packages.installed import digest_of, must_be
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from service.contract.wording.numbers import number
 from workers.own_code.cohort import OwnCohort
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.script import run_script
+from workers.own_code.time_limit import TookTooLong, within
 from workers.planning.cohorts import plan
-from workers.time_limit import TookTooLong, within
 from workers.training.loop import Trained, cohort_of
 
 MEMBERS = 4  # that take a step together, at most

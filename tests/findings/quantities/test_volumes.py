@@ -10,7 +10,7 @@ from findings.quantities.volumes import exact_volume
 from findings.replay import view_of
 from service.analysis.truth import FRONTS
 from tests.findings.played import finding
-from tests.findings.test_quantities import FIVE, said
+from tests.findings.quantities.test_quantities import FIVE, said
 from tests.service.studies import event, play, tell
 from tests.service.studies import view_of as begun
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from service.contract.plain_text import hidden_in, hidden_places, printable
 from service.contract.study.parsing import check_study, parse_study
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.events import TrialFailed
+from service.contract.wording.plain_text import hidden_in, hidden_places, printable
 from service.exports.formats import harmless
 from service.store.sql import CHECKED
 

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from frontends import client as client_module
-from frontends import own_code
 from frontends.client import Client, ClientError
+from frontends.own_code import naming, packing
 
 HASH = "ab" * 32
 SOURCE = 'from paretoscope import Problem\n\nstudy = {"name": "inside", "arms": []}\n'
@@ -112,7 +112,7 @@ def test_a_folder_is_sent_without_what_tools_leave_in_it(tmp_path: Path) -> None
     for name in ("main.py", "parts/more.py", "data.csv", ".git/config", "parts/__pycache__/more.pyc", ".env"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
-    sent = own_code.packed(folder)
+    sent = packing.packed(folder)
     with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
         assert sorted(archive.namelist()) == ["data.csv", "main.py", "parts/more.py"]
     assert sent.entry == "main.py"
@@ -126,14 +126,14 @@ def test_a_link_out_of_the_folder_is_refused_by_its_name(tmp_path: Path, target:
     outside.mkdir() if target == "folder" else outside.write_text("secret")
     (folder / "parts" / "link").symlink_to(outside)
     with pytest.raises(ClientError, match=r"code: the link parts/link in .*task leads out of the folder") as error:
-        own_code.packed(folder)
+        packing.packed(folder)
     assert error.value.status == 422
 
 
 def test_a_link_within_the_folder_is_sent_as_what_it_stands_for(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("x = 1")
     (tmp_path / "other.py").symlink_to(tmp_path / "main.py")
-    with zipfile.ZipFile(io.BytesIO(own_code.packed(tmp_path).content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(packing.packed(tmp_path).content)) as archive:
         assert archive.read("other.py") == b"x = 1"
 
 
@@ -148,17 +148,17 @@ def test_the_file_to_import_is_the_only_one_or_named_as_its_folder_or_main(
     for name in names:
         (folder / name).touch()
     if entry is not None:
-        assert own_code.packed(folder).entry == entry
+        assert packing.packed(folder).entry == entry
     else:
         with pytest.raises(ClientError, match=r"call the file to import main.py"):
-            own_code.packed(folder)
+            packing.packed(folder)
 
 
 def test_a_folder_that_is_too_large_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_code, "LARGEST", 10)
+    monkeypatch.setattr(packing, "LARGEST", 10)
     (tmp_path / "main.py").write_text("#" * 11)
     with pytest.raises(ClientError, match="11 bytes, over the limit of 10"):
-        own_code.packed(tmp_path)
+        packing.packed(tmp_path)
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
@@ -179,4 +179,4 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 def test_a_study_is_read_off_a_file_without_running_it(tmp_path: Path, source: str, words: str) -> None:
     (tmp_path / "mine.py").write_text(source)
     with pytest.raises(ClientError, match=words):
-        own_code.study_in(tmp_path / "mine.py")
+        naming.study_in(tmp_path / "mine.py")
