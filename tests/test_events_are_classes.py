@@ -113,6 +113,24 @@ PLAIN = {
     "frontends/cli/optuna_study.py": "texts in a storage of Optuna's",
     "frontends/cli/own_code.py": "a study",
     "frontends/cli/terminal.py": "what people asked for with --json",
+    "service/answers/estimates.py": "a key to compare by",
+    "service/answers/own_catalog.py": "a key to compare by",
+    "service/views/selectors.py": "a key to compare by",
+    "service/contract/study/batches.py": "a text to hash",
+    "service/contract/study/expansion.py": "a text to hash",
+    "service/contract/study/parsing.py": "a study as it was sent, which the contract checks",
+    "service/contract/wire/cohort_state.py": "the head of a safetensors file, and a text to hash",
+    "service/contract/wire/events.py": "events, whose classes these are",
+    "service/contract/wire/transitions.py": "a number in a sentence",
+    "service/exports/flat_tables.py": "a value in a cell of a table",
+    "service/exports/report.py": "figures, for the script of the report",
+    "service/routes/exports.py": "an answer's class, faster",
+    "service/routes/figures.py": "a figure of Plotly's",
+    "service/store/keeping.py": "a note in an archive, for people",
+    "service/store/ledgers.py": "the body of an event in the log, of which its class is made",
+    "service/store/sql.py": "the body of an event in the log, and a study's spec",
+    "service/web/audit.py": "a line for people and their tools",
+    "service/web/streams.py": "an event as its class says it",
 }
 BY_HAND = re.compile(r"(^|\.)(loads|dumps|json)$")
 
@@ -141,7 +159,7 @@ def test_what_a_class_reads_and_writes_is_not_bare() -> None:
     assert not bare_json("KnownToken.model_validate_json(answer.content)\ntold.model_dump_json()")
 
 
-@pytest.mark.parametrize("room", ["workers", "frontends"])
+@pytest.mark.parametrize("room", ["workers", "frontends", "service"])
 def test_no_room_reads_or_writes_json_of_its_own(room: str) -> None:
     paths = {str(path.relative_to(ROOT)): path for path in (ROOT / room).rglob("*.py")}
     assert len(paths) > 10

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from service.contract.wire.errors import Conflict, Unavailable
 from service.launching.jobs import ENDED, JobStatus
@@ -15,6 +17,38 @@ from service.launching.jobs import ENDED, JobStatus
 # Ray looks for its agent for up to 10 s before it turns a submission away.
 TIMEOUT = httpx.Timeout(30.0, connect=3.0)
 ALIVE_TIMEOUT = httpx.Timeout(3.0)
+
+
+class RayJob(BaseModel):
+    """A job as Ray tells of it; one that a driver started without the Jobs API has no submission id."""
+
+    submission_id: str | None = None
+    status: str
+    message: str | None = None
+
+
+class Submitted(BaseModel):
+    """A job was taken; its id is the one that was asked for."""
+
+
+class Stopped(BaseModel):
+    stopped: bool
+
+
+class Deleted(BaseModel):
+    deleted: bool
+
+
+class Logs(BaseModel):
+    logs: str
+
+
+Said = TypeVar("Said")
+
+
+@cache
+def _reader(kind: type[Said]) -> TypeAdapter[Said]:
+    return TypeAdapter(kind)
 
 
 class RayJobs:
@@ -42,31 +76,28 @@ class RayJobs:
         answer = self._call("POST", "/api/jobs/", json=body)
         if answer.is_error and "already exists" in answer.text:
             raise Conflict(f"Ray at {self.url} already has a job {submission_id}")
-        self._check(answer, f"submit {submission_id}")
+        self._read(answer, Submitted, f"submit {submission_id}")
 
     def status(self, submission_id: str) -> JobStatus | None:
         """None when Ray does not know the job."""
         answer = self._call("GET", self._path(submission_id))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return None
-        body = self._check(answer, f"status of {submission_id}")
-        message = body.get("message")
-        return JobStatus(str(body["status"]), None if message is None else str(message))
+        job = self._read(answer, RayJob, f"tell the status of {submission_id}")
+        return JobStatus(job.status, job.message)
 
     def live(self) -> set[str]:
         """The submission ids of all jobs that have not ended."""
         answer = self._call("GET", "/api/jobs/")
-        if not answer.is_success:
-            self._check(answer, "list its jobs")
-        jobs = [(job.get("submission_id"), job["status"]) for job in answer.json()]
-        return {str(job) for job, status in jobs if job and status not in ENDED}
+        jobs = self._read(answer, list[RayJob], "list its jobs")
+        return {job.submission_id for job in jobs if job.submission_id and job.status not in ENDED}
 
     def stop(self, submission_id: str) -> bool:
         """Ask Ray to end the job (SIGTERM, then SIGKILL) without waiting. False when there is nothing to stop."""
         answer = self._call("POST", self._path(submission_id, "/stop"))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return False
-        return bool(self._check(answer, f"stop {submission_id}")["stopped"])
+        return self._read(answer, Stopped, f"stop {submission_id}").stopped
 
     def delete(self, submission_id: str) -> bool:
         """Forget an ended job; False when Ray does not know it. Conflict while it runs."""
@@ -75,14 +106,14 @@ class RayJobs:
             return False
         if answer.is_error and "terminal state" in answer.text:
             raise Conflict(f"job {submission_id} still runs on Ray at {self.url}")
-        return bool(self._check(answer, f"delete {submission_id}")["deleted"])
+        return self._read(answer, Deleted, f"delete {submission_id}").deleted
 
     def logs(self, submission_id: str, tail: int = 50) -> str:
         """The last lines of what the job printed; empty when there is nothing."""
         answer = self._call("GET", self._path(submission_id, "/logs"))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return ""
-        text = str(self._check(answer, f"logs of {submission_id}")["logs"])
+        text = self._read(answer, Logs, f"give the logs of {submission_id}").logs
         return "\n".join(text.splitlines()[-tail:]) if tail > 0 else ""
 
     def alive(self) -> bool:
@@ -113,14 +144,13 @@ class RayJobs:
         except httpx.HTTPError as error:
             raise Unavailable(f"Ray at {self.url} cannot be reached: {error or type(error).__name__}") from error
 
-    def _check(self, answer: httpx.Response, what: str) -> dict[str, object]:
+    def _read(self, answer: httpx.Response, kind: type[Said], what: str) -> Said:
         if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise Unavailable(f"Ray at {self.url} refuses our token ({answer.status_code})")
         try:
-            body = answer.json() if answer.is_success else None
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            said = answer.text.strip().splitlines()[-1:] or ["nothing"]
-            raise Unavailable(f"Ray at {self.url} could not {what} ({answer.status_code}): {said[0][:500]}")
-        return body
+            if answer.is_success:
+                return _reader(kind).validate_json(answer.content)
+        except ValidationError:
+            pass  # a page of a proxy, or another Ray than ours
+        said = answer.text.strip().splitlines()[-1:] or ["nothing"]
+        raise Unavailable(f"Ray at {self.url} could not {what} ({answer.status_code}): {said[0][:500]}")

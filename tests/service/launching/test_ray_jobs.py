@@ -89,6 +89,25 @@ def test_trouble_is_unavailable_and_names_the_address(status: int, body: str, me
         client(status, body).stop("s1")
 
 
+@pytest.mark.parametrize(
+    "body", ["{}", "[]", '{"status": {}, "stopped": "perhaps", "deleted": 7, "logs": null}', "<html>"]
+)
+def test_an_answer_that_says_something_else_is_unavailable(body: str) -> None:
+    """Of another Ray, or of a proxy before it."""
+    jobs = client(200, body)
+    with pytest.raises(Unavailable, match=r"could not tell the status of s1 \(200\)"):
+        jobs.status("s1")
+    with pytest.raises(Unavailable, match=r"could not stop s1 \(200\)"):
+        jobs.stop("s1")
+    with pytest.raises(Unavailable, match=r"could not delete s1 \(200\)"):
+        jobs.delete("s1")
+    with pytest.raises(Unavailable, match=r"could not give the logs of s1 \(200\)"):
+        jobs.logs("s1")
+    if body != "[]":  # there are none
+        with pytest.raises(Unavailable, match=r"could not list its jobs \(200\)"):
+            jobs.live()
+
+
 def test_nobody_there_is_unavailable() -> None:
     with RayJobs("http://127.0.0.1:9") as jobs:
         assert not jobs.alive()
