@@ -253,13 +253,6 @@ BELOW = {
 BELOW["routes"] = set(BELOW)
 BELOW["app"] = set(BELOW)
 BELOW["__main__"] = set(BELOW)
-# Readers that need what no view has. This list may only shrink.
-READ_THE_STORE = {
-    "service.figures.latent_map",  # a trial's map is a file beside the log
-    "service.figures.figure",  # what every figure is drawn from, and the map with it
-    "service.answers.estimates",  # which studies there are to learn from
-}
-
 # The analysis that reads views; all else in that room is mathematics on plain values.
 ON_VIEWS = {
     "candidates",
@@ -287,7 +280,7 @@ def test_imports_of_the_service_go_one_way() -> None:
         for module, room in arrows("service")
         if room.removeprefix("service.") not in BELOW[_room(module).removeprefix("service.")]
     }
-    assert wrong == {(module, "service.store") for module in READ_THE_STORE}
+    assert wrong == set()
 
 
 # What each package may import of the others; `paretoscope` gives its version to all, and names of frontends to people.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from service.contract.study.expansion import count_trials, count_verifying
@@ -12,9 +12,8 @@ from service.contract.study.halved import halved
 from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.checks import ArmEstimate, CostEstimate
 from service.contract.wire.errors import NotFound, Unreadable
-from service.contract.wire.events import StudyState, TrialState
+from service.contract.wire.events import TrialState
 from service.contract.wording.numbers import number
-from service.store.protocol import Store, StudyRow
 from service.views.cache import Views
 from service.views.view import View
 
@@ -136,9 +135,9 @@ def _data_name(study: Study) -> str:
     return study.data.name if study.code is None else study.code.hash
 
 
-def _data_of(row: StudyRow) -> object:
+def _data_in(spec: Mapping[str, object]) -> object:
     """The name of its data; none in a spec that this version cannot read."""
-    code, data = row.spec.get("code"), row.spec.get("data")
+    code, data = spec.get("code"), spec.get("data")
     if isinstance(code, dict):
         return code.get("hash")
     return data.get("name") if isinstance(data, dict) else None
@@ -176,14 +175,14 @@ def _basis(matched: dict[str, Match], past: list[Past], ratio: float | None) -> 
 class Estimates:
     """Looks at the latest finished studies with the same data; each is read again only when its log has grown."""
 
-    def __init__(self, store: Store, views: Views) -> None:
-        self._store, self._views = store, views
+    def __init__(self, views: Views) -> None:
+        self._views = views
         self._past: dict[tuple[str, int], Past] = {}
         self._lock = threading.Lock()
 
     def cost(self, study: Study) -> CostEstimate:
-        rows = self._store.list_studies(StudyState.FINISHED, LATEST, None)
-        wanted = [row.id for row in rows if _data_of(row) == _data_name(study)]
+        data = _data_name(study)
+        wanted = self._views.finished(LATEST, lambda spec: _data_in(spec) == data)
         pasts = [self._read(study_id) for study_id in wanted]
         return estimate(study, [past for past in pasts if past is not None])
 

@@ -11,7 +11,7 @@ from service.contract.wire.answers.figure_groups import GroupName
 from service.contract.wire.answers.figures import FigureControl, FigureEntry, OfferedFigure
 from service.contract.wire.plotly import DrawnFigure, PlotlyFigure
 from service.figures.drawing.style import escaped
-from service.store.artifacts import Artifacts
+from service.views.maps import Maps
 from service.views.view import View
 
 NOTHING = "Nothing was reported for this figure."
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     z: str | None = None
     trials: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
-    artifacts: Artifacts | None = None
+    maps: Maps | None = None
 
     @property
     def choices(self) -> tuple[object, ...]:

@@ -20,8 +20,8 @@ from service.figures.drawing.hover import hover
 from service.figures.drawing.style import layout
 from service.figures.drawing.trial_labels import labels_of
 from service.figures.figure import Asked, Control, Figure
-from service.store.artifacts import LATENT_MAP, Artifacts
-from service.views.overlay import SEPARATOR, Overlay
+from service.views.maps import Maps
+from service.views.overlay import Overlay
 from service.views.view import View
 
 MOST_TRIALS = 4
@@ -58,7 +58,7 @@ class MapsData(NamedTuple):
     method: str  # what was done to the codes
 
 
-def latent_data(view: View, artifacts: Artifacts, chosen: Sequence[str] = ()) -> MapsData:
+def latent_data(view: View, maps: Maps, chosen: Sequence[str] = ()) -> MapsData:
     """The maps of the chosen trials, without a choice one per arm: of its most accurate trial that has one."""
     unknown = next((trial for trial in chosen if trial not in view.trials), None)
     if unknown is not None:
@@ -67,8 +67,8 @@ def latent_data(view: View, artifacts: Artifacts, chosen: Sequence[str] = ()) ->
     labels = labels_of(view)
     trials: list[list[Plot]] = []
     last: MapFile | None = None
-    for trial in [*(chosen or _best(view, artifacts))][:MOST_TRIALS]:
-        read = artifacts.latent_map(*_owner(view, trial))
+    for trial in [*(chosen or _best(view, maps))][:MOST_TRIALS]:
+        read = maps.of(view, trial)
         if read is not None:
             last = read
             trials.append(list(_plots(trial, f"{view.trials[trial].planned.arm} · {labels[trial]}", read)))
@@ -82,19 +82,13 @@ def _plots(trial: str, heading: str, map_file: MapFile) -> Iterator[Plot]:
         yield Plot(trial, heading, condition, map_file.attacked, map_file.labels, map_file.attacked_predicted)
 
 
-def _owner(view: View, trial: str) -> tuple[str, str]:
-    """Study and trial as artifacts know them; in an overlay the trial's id holds both."""
-    study, _, own = trial.rpartition(SEPARATOR)
-    return study or view.id, own
-
-
 def _mapped(view: View) -> list[str]:
     """Trials that may have a map."""
     done = [(trial_id, t) for trial_id, t in view.trials.items() if t.state is TrialState.FINISHED]
     return [trial_id for trial_id, t in done if has_code(t.planned.problem)]
 
 
-def _best(view: View, artifacts: Artifacts) -> list[str]:
+def _best(view: View, maps: Maps) -> list[str]:
     """Per arm the most accurate trial with a map; where nothing is hit or missed, that with the most I(Z;Y).
 
     By the split that the study chooses by.
@@ -107,7 +101,7 @@ def _best(view: View, artifacts: Artifacts) -> list[str]:
     best: dict[str, str] = {}
     for trial in sorted(_mapped(view), key=judged, reverse=True):
         arm = view.trials[trial].planned.arm
-        if arm not in best and artifacts.find(*_owner(view, trial), LATENT_MAP):
+        if arm not in best and maps.has(view, trial):
             best[arm] = trial
     return [best[arm.name] for arm in view.study.arms if arm.name in best]
 
@@ -201,7 +195,7 @@ def _summary(plots: Sequence[Plot]) -> str:
 
 
 def figure(asked: Asked) -> PlotlyFigure:
-    data = latent_data(asked.view, asked.artifacts, asked.trials) if asked.artifacts else MapsData([], 0, "")
+    data = latent_data(asked.view, asked.maps, asked.trials) if asked.maps else MapsData([], 0, "")
     return draw_latent(data, asked.revision)
 
 

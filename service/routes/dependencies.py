@@ -25,6 +25,7 @@ from service.store.states import States
 from service.store.tokens import Tokens
 from service.views.cache import Views
 from service.views.kept import KeptSummaries
+from service.views.maps import Maps
 from service.views.summaries import Summaries
 from service.web.audit import Audit
 from service.web.auth import caller_of
@@ -53,10 +54,11 @@ class Parts:
         self.views = Views(self.store)
         self.summaries = Summaries(self.store, self.views, study_summary, unreadable_summary, kept=self._kept(settings))
         self.artifacts = Artifacts(settings.home / "artifacts")
+        self.maps = Maps(self.artifacts)
         self.states = States(settings.home / "states")
         self.code = CodeStore(settings.home / "code")
         self.room = Room(settings, self.views, self.tokens, self.artifacts, self.states, self.code)
-        self.estimates = Estimates(self.store, self.views)
+        self.estimates = Estimates(self.views)
         self.wake = Wake()
         handover = Handover(self.tokens, settings)
         self.leases = Leases(self.store, self.views)

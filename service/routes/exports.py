@@ -22,7 +22,7 @@ from service.exports.report import report
 from service.figures import FIGURES, figures_of
 from service.figures.figure import Asked
 from service.routes.dependencies import PartsOf, StudyId, asks
-from service.store.artifacts import Artifacts
+from service.views.maps import Maps
 from service.views.view import View
 from service.web.assets import plotly_script
 from service.web.openapi import FILE, TEXT, Route, answers
@@ -70,12 +70,12 @@ def read_report(study_id: StudyId, parts: PartsOf) -> HTMLResponse:
     with parts.views.read(study_id) as view:
         name = f"{file_stem(view.study.name, study_id)}.html"
         headers = {**_named(name, "inline"), POLICY: OF_REPORTS}
-        return HTMLResponse(report_of(view, parts.artifacts), headers=headers)
+        return HTMLResponse(report_of(view, parts.maps), headers=headers)
 
 
-def report_of(view: View, artifacts: Artifacts | None, now: datetime | None = None) -> str:
+def report_of(view: View, maps: Maps | None, now: datetime | None = None) -> str:
     """The report with every figure that the study has something for."""
-    asked = Asked(view, artifacts=artifacts)
+    asked = Asked(view, maps=maps)
     figures = {name: FIGURES[name].with_words(asked) for name in figures_of(view)}
     return report(view, figures, _plotly(), now)
 

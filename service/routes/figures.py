@@ -42,7 +42,7 @@ def read_figure(
     """A figure of one study, or of several laid over each other; its controls say what the others choose."""
     chosen = named(name)
     with read_studies(parts, study_id, studies) as view:
-        asked = Asked(view, x, y, z, tuple(trial or ()), tuple(arm or ()), parts.artifacts)
+        asked = Asked(view, x, y, z, tuple(trial or ()), tuple(arm or ()), parts.maps)
         # Ten thousand points as they are: what FastAPI would do to every number of them takes longer than the figure.
         body = view.memo(
             f"figure {name} {asked.choices!r}",

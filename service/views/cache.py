@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from service.contract.wire.errors import NotFound, Unreadable
+from service.contract.wire.events import StudyState
 from service.store.protocol import Store
 from service.views.fold import StudyView
 
@@ -86,6 +87,10 @@ class Views:
                 return
             with suppress(NotFound, Unreadable), self.read(row.id):  # deleted in the meantime
                 pass
+
+    def finished(self, most: int, fits: Callable[[Mapping[str, object]], bool]) -> list[str]:
+        """Of so many studies that finished last those whose spec fits, as it was kept; newest first."""
+        return [row.id for row in self._store.list_studies(StudyState.FINISHED, most, None) if fits(row.spec)]
 
     def forget(self, study_id: str) -> None:
         with self._lock:

@@ -19,6 +19,7 @@ from service.figures.figure import Asked
 from service.figures.latent_map import latent_data
 from service.store.artifacts import Artifacts
 from service.views.fold import StudyView
+from service.views.maps import Maps
 from service.views.overlay import Overlay
 from tests.service.figures.test_latent_figure import keep
 from tests.service.own_code import study_of as own_study_of
@@ -145,7 +146,7 @@ def test_the_trial_whose_codes_are_drawn_is_chosen_by_what_chooses(tmp_path: Pat
         for trial, held, test in zip(view.trials, (0.9, 0.7, 0.6), (0.6, 0.8, 0.5), strict=True):
             play(view, trial, [{"accuracy": test, "validation_accuracy": held}])
             keep(artifacts, trial)
-        shown[selection] = list(view.trials).index(latent_data(view, artifacts).trials[0][0].trial)
+        shown[selection] = list(view.trials).index(latent_data(view, Maps(artifacts)).trials[0][0].trial)
     assert shown == {"validation": 0, "test": 1}
 
 

@@ -173,7 +173,7 @@ def test_finished_studies_are_read_from_the_log_once(store: SqlStore, monkeypatc
         event("report", uid="b", trial=trial, metrics={"epoch": 10, "seconds": 4.0}),
         event("trial_finished", uid="c", trial=trial),
     ]
-    estimates = Estimates(store, views)
+    estimates = Estimates(views)
     store.append("s1", sent)
     assert estimates.cost(study).training_seconds is None, "it has not finished yet"
     store.append("s1", [event("study_finished", uid="d")])
@@ -208,7 +208,7 @@ def test_only_the_latest_finished_studies_with_the_same_data_are_looked_at(
 ) -> None:
     monkeypatch.setattr("service.answers.estimates.LATEST", 2)
     study = check_study(spec(arms=[MIB], seeds=[0]))
-    estimates = Estimates(store, Views(store))
+    estimates = Estimates(Views(store))
     finished(store, "oldest", 100.0)
     assert estimates.cost(study).training_seconds == 100.0
     finished(store, "s1", 4.0)
@@ -224,7 +224,7 @@ def test_only_the_latest_finished_studies_with_the_same_data_are_looked_at(
 def test_what_is_kept_of_past_studies_is_bounded(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.answers.estimates.KEPT", 2)
     study = check_study(spec(arms=[MIB], seeds=[0]))
-    estimates = Estimates(store, Views(store))
+    estimates = Estimates(Views(store))
     for name in ("s1", "s2", "s3"):
         finished(store, name, 4.0)
     assert estimates.cost(study).training_seconds == 4.0
@@ -238,7 +238,7 @@ def test_a_study_deleted_while_costs_are_reckoned_is_left_out(store: SqlStore, m
     store.delete("deleted")
     monkeypatch.setattr(store, "list_studies", lambda *asked: listed)
     study = check_study(spec(arms=[MIB], seeds=[0]))
-    assert Estimates(store, Views(store)).cost(study).training_seconds == 4.0
+    assert Estimates(Views(store)).cost(study).training_seconds == 4.0
 
 
 def test_what_was_written_comes_back_in_what_json_can_carry() -> None:

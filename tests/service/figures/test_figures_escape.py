@@ -17,6 +17,7 @@ from service.figures.figure import Asked
 from service.routes.exports import report_of
 from service.store.artifacts import LATENT_MAP, Artifacts
 from service.views.fold import StudyView
+from service.views.maps import Maps
 from service.views.overlay import Overlay
 from tests.service.studies import FILLED, FIXED, MANUAL, MIB, bottleneck_of, play, study_of
 
@@ -90,7 +91,7 @@ def test_no_figure_has_a_name_for_markup(name: str, view: StudyView, artifacts: 
     studies = [study for study in (view, Overlay([view]), tasks, filled, enough) if FIGURES[name].is_for(study)]
     assert studies
     for study in studies:
-        asked = Asked(study, artifacts=artifacts)
+        asked = Asked(study, maps=Maps(artifacts))
         drawn = FIGURES[name].drawn(asked)
         go.Figure(drawn)
         found = list(words_of(drawn))
@@ -108,7 +109,7 @@ def test_the_name_is_there_as_it_is_shown(view: StudyView, artifacts: Artifacts)
     assert {SHOWN, f"{SHOWN} 2"} <= names
     ticks = FIGURES["accuracy-by-method"].drawn(Asked(view))["layout"]["yaxis"]["ticktext"]
     assert ticks and all(tick.startswith("a&lt;b&gt;c") for tick in ticks), "cut to fit, and escaped"
-    notes = FIGURES["latent-map"].drawn(Asked(view, artifacts=artifacts))["layout"]["annotations"]
+    notes = FIGURES["latent-map"].drawn(Asked(view, maps=Maps(artifacts)))["layout"]["annotations"]
     assert notes[0]["text"].startswith("a&lt;b&gt;c") and "<br>clean" in notes[0]["text"]
     lines = FIGURES["parallel-coordinates"].drawn(Asked(view))["data"][0]["dimensions"][0]["ticktext"]
     assert lines and all(tick.startswith("a<b>c") for tick in lines), "Plotly reads no markup there: it would show &lt;"
@@ -140,7 +141,7 @@ def test_words_of_figures_and_harmless_names_stay() -> None:
 
 
 def test_the_report_draws_them_so_too(view: StudyView, artifacts: Artifacts) -> None:
-    text = report_of(view, artifacts)
+    text = report_of(view, Maps(artifacts))
     begin = text.index(">", text.index('id="figures"')) + 1
     figures = json.loads(text[begin : text.index("</script>", begin)])
     assert len(figures) > 10

@@ -14,6 +14,7 @@ from service.figures.figure import Asked
 from service.figures.latent_map import FIGURE, controls, draw_latent, latent_data
 from service.store.artifacts import LATENT_MAP, Artifacts
 from service.views.fold import StudyView
+from service.views.maps import Maps
 from service.views.overlay import Overlay
 from tests.service.own_code import CODE, PROBLEM
 from tests.service.studies import MIB, accuracy, bits, bottleneck_of, play, view_of
@@ -58,7 +59,7 @@ def test_each_arm_shows_its_most_accurate_trial_that_has_a_map(view: StudyView, 
     first = [trial_id for trial_id, seed in seeds.items() if seed == 0]
     for trial in first:
         keep(artifacts, trial)
-    data = latent_data(view, artifacts)
+    data = latent_data(view, Maps(artifacts))
     shown = [plots[0].trial for plots in data.trials]
     assert shown == [first[1], first[3]]  # 0.8 of the grid, and MIB; 0.9 and 0.95 are of the other seed
     assert [plots[0].heading for plots in data.trials] == ["manual β · β 0.1 · seed 0", "MIB · seed 0"]
@@ -67,7 +68,7 @@ def test_each_arm_shows_its_most_accurate_trial_that_has_a_map(view: StudyView, 
 def test_clean_and_attacked_are_two_plots_with_their_own_reading(view: StudyView, artifacts: Artifacts) -> None:
     trial = next(iter(view.trials))
     keep(artifacts, trial)
-    data = latent_data(view, artifacts)
+    data = latent_data(view, Maps(artifacts))
     ((clean, attacked),) = data.trials
     assert (clean.condition, clean.right, attacked.condition, attacked.right) == ("clean", 0.75, "under pgd", 0.25)
     assert attacked.places[0] == (5, 5) and data.points == 4
@@ -81,17 +82,17 @@ def test_a_chosen_trial_is_shown_alone(view: StudyView, artifacts: Artifacts) ->
     one, two, *_ = view.trials
     for trial in (one, two):
         keep(artifacts, trial)
-    assert [plots[0].trial for plots in latent_data(view, artifacts, [two]).trials] == [two]
-    assert latent_data(view, artifacts, list(view.trials)[2:3]).trials == [], "chosen, but without a map"
+    assert [plots[0].trial for plots in latent_data(view, Maps(artifacts), [two]).trials] == [two]
+    assert latent_data(view, Maps(artifacts), list(view.trials)[2:3]).trials == [], "chosen, but without a map"
     with pytest.raises(InvalidInput, match="there is no trial 'nope'"):
-        latent_data(view, artifacts, ["nope"])
+        latent_data(view, Maps(artifacts), ["nope"])
 
 
 def test_points_are_coloured_by_class_open_when_misclassified_and_numbered(
     view: StudyView, artifacts: Artifacts
 ) -> None:
     keep(artifacts, next(iter(view.trials)))
-    drawn = draw_latent(latent_data(view, artifacts), "s1")
+    drawn = draw_latent(latent_data(view, Maps(artifacts)), "s1")
     go.Figure(drawn)
     clean, numbers, attacked, _ = drawn["data"]
     colours = clean["marker"]["color"]
@@ -115,7 +116,7 @@ def test_codes_of_two_dimensions_without_classes_say_so(view: StudyView, artifac
     }
     for trial in list(view.trials)[::2]:
         keep(artifacts, trial, method="codes", latent=2, perplexity=None, **bare)
-    data = latent_data(view, artifacts)
+    data = latent_data(view, Maps(artifacts))
     assert data.method == "the code's own two dimensions" and [len(plots) for plots in data.trials] == [1, 1]
     drawn = draw_latent(data, "s1")
     go.Figure(drawn)
@@ -124,7 +125,7 @@ def test_codes_of_two_dimensions_without_classes_say_so(view: StudyView, artifac
 
 def test_a_study_has_the_figure_when_it_asked_for_maps(view: StudyView, artifacts: Artifacts) -> None:
     assert FIGURE.is_for(view) and not FIGURE.is_for(bottleneck_of())
-    drawn = FIGURE.build(Asked(view, artifacts=artifacts))
+    drawn = FIGURE.build(Asked(view, maps=Maps(artifacts)))
     go.Figure(drawn)
     assert drawn["data"] == [] and drawn["layout"]["meta"]["empty"] == "Maps appear when their trials have finished."
 
@@ -155,7 +156,7 @@ def test_the_choice_of_an_overlay_has_the_mapped_seeds_of_all_its_studies(
     (choice,) = controls(overlay)
     assert [trial for trial, _ in choice.options] == ["", *overlay.trials]
     assert choice.options[-1] == (f"s2/{last}", "t · MIB · seed 3"), "a seed that the first study does not have"
-    assert [plots[0].trial for plots in latent_data(overlay, artifacts).trials] == [f"s2/{last}"]
+    assert [plots[0].trial for plots in latent_data(overlay, Maps(artifacts)).trials] == [f"s2/{last}"]
 
 
 def test_an_overlay_finds_the_maps_of_its_studies(view: StudyView, artifacts: Artifacts) -> None:
@@ -163,7 +164,7 @@ def test_an_overlay_finds_the_maps_of_its_studies(view: StudyView, artifacts: Ar
     keep(artifacts, trial)
     overlay = Overlay([view, view])
     assert overlay.id == "s1+s1"
-    data = latent_data(overlay, artifacts, [f"s1/{trial}"])
+    data = latent_data(overlay, Maps(artifacts), [f"s1/{trial}"])
     assert [plots[0].trial for plots in data.trials] == [f"s1/{trial}"]
 
 
@@ -177,8 +178,8 @@ def test_at_most_four_trials_show_their_codes(tmp_path: Path) -> None:
     for trial in view.trials:
         play(view, trial, accuracy(0.5))
         keep(artifacts, trial)
-    assert len(latent_data(view, artifacts, list(view.trials)).trials) == 4
-    drawn = FIGURE.build(Asked(view, trials=tuple(view.trials), artifacts=artifacts))["layout"]
+    assert len(latent_data(view, Maps(artifacts), list(view.trials)).trials) == 4
+    drawn = FIGURE.build(Asked(view, trials=tuple(view.trials), maps=Maps(artifacts)))["layout"]
     assert drawn["meta"]["height"] == 4 * 240 + 16
     assert (drawn["xaxis4"]["matches"], drawn["yaxis8"]["matches"]) == ("x3", "y7"), "attacked beside its own clean one"
     assert [drawn[f"xaxis{n}"]["domain"] for n in ("", 2)] == [pytest.approx([0, 0.47]), pytest.approx([0.53, 1])]
@@ -194,7 +195,7 @@ def test_where_nothing_is_hit_or_missed_the_codes_are_of_the_trial_with_the_most
         play(view, trial, bits(place))
         keep(artifacts, trial)
     best = list(view.trials)[1]
-    assert [plots[0].trial for plots in latent_data(view, artifacts).trials] == [best]
+    assert [plots[0].trial for plots in latent_data(view, Maps(artifacts)).trials] == [best]
 
 
 def test_only_finished_trials_of_a_bottleneck_have_codes_to_choose() -> None:
@@ -215,4 +216,4 @@ def test_a_problem_of_one_s_own_with_a_code_is_shown_too(artifacts: Artifacts) -
     (trial,) = view.trials
     play(view, trial, bits((2.0, None)))
     keep(artifacts, trial)
-    assert [plot.trial for plots in latent_data(view, artifacts).trials for plot in plots] == [trial, trial]
+    assert [plot.trial for plots in latent_data(view, Maps(artifacts)).trials for plot in plots] == [trial, trial]

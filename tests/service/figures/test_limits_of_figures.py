@@ -24,6 +24,7 @@ from service.figures.pareto_front import controls as front_controls
 from service.figures.pareto_front import figure as front_figure
 from service.store.artifacts import Artifacts
 from service.views.fold import StudyView
+from service.views.maps import Maps
 from tests.service.studies import MANUAL, MIB, accuracy, bottleneck_of, event, play, study_of, tell
 
 SEARCH: dict[str, Any] = {
@@ -270,6 +271,6 @@ def test_rows_of_attacks_go_down_with_the_arms_side_by_side_and_ranks_below() ->
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(name: str, tmp_path: Path) -> None:
     """Whoever asks for it by its name gets an answer, whether the study offers it or not."""
-    drawn = FIGURES[name].with_words(Asked(bottleneck_of(MIB, seeds=[0]), artifacts=Artifacts(tmp_path)))
+    drawn = FIGURES[name].with_words(Asked(bottleneck_of(MIB, seeds=[0]), maps=Maps(Artifacts(tmp_path))))
     assert drawn.summary.startswith(f"{FIGURES[name].title}. ")
     assert drawn.empty or not any("x" in trace for trace in drawn.plotly["data"])

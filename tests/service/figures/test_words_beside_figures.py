@@ -13,6 +13,7 @@ from service.figures.figure import Asked
 from service.figures.information_plane import subtitle_of
 from service.store.artifacts import Artifacts
 from service.views.fold import StudyView
+from service.views.maps import Maps
 from service.views.overlay import Overlay
 from tests.service.figures.test_latent_figure import keep
 from tests.service.studies import MANUAL, MIB, accuracy, bits, bottleneck_of, play, study_of
@@ -232,14 +233,14 @@ def test_codes_say_how_many_examples_and_what_an_open_mark_is(tmp_path: Path) ->
     (trial,) = view.trials
     play(view, trial, accuracy(0.5))
     artifacts = Artifacts(tmp_path)
-    assert subtitle("latent-map", view, artifacts=artifacts) == "no map yet"
+    assert subtitle("latent-map", view, maps=Maps(artifacts)) == "no map yet"
     keep(artifacts, trial, attacked=None, attack=None, attacked_predicted=None)
-    assert subtitle("latent-map", view, artifacts=artifacts) == (
+    assert subtitle("latent-map", view, maps=Maps(artifacts)) == (
         "means of q(z|x), first 4 test examples · t-SNE, 16 dimensions, perplexity 1: only neighbourhoods mean "
         "something · open: misclassified"
     )
     keep(artifacts, trial, method="codes", latent=1)
-    assert " · the code's own dimension · " in subtitle("latent-map", view, artifacts=artifacts)
+    assert " · the code's own dimension · " in subtitle("latent-map", view, maps=Maps(artifacts))
 
 
 def test_importance_says_its_trials_and_what_was_cut_into_bins() -> None:
