@@ -197,9 +197,10 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
     """Ray, its workers and the service as well: all of them start with the environment's own interpreter."""
     printed = run(installed, "paretoscope", "demo", "--exit", "--json", seconds=DEMO_SECONDS)
     ended = json.loads(printed.splitlines()[-1])
-    counts = ended["study"]["counts"]
-    assert ended["study"]["state"] == "finished" and counts["finished"] == counts["planned"] > 30
-    assert ended["comparison"]["verdict"]
+    assert ended["study"]["state"] == "finished"
+    trained = {arm["name"]: arm["counts"]["finished"] for arm in ended["comparison"]["arms"]}
+    assert trained == {"manual β": 36, "MIB": 3, "all β at once": 3}
+    assert all(name in ended["comparison"]["verdict"] for name in trained)
 
 
 @pytest.mark.timeout(600)

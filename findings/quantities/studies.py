@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from findings.expression import Question
@@ -12,6 +13,7 @@ from service.analysis.truth import label_entropy
 from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.numbers import duration, number, plural, setting, whole
 from service.views.selectors import configurations, counts, training_seconds
+from service.views.trial import TrialView
 
 
 def arm_of(question: Question, name: str | None = None) -> ArmCompared:
@@ -49,6 +51,17 @@ def training(question: Question) -> Said:
 
 def training_per_seed(question: Question) -> Said:
     return Said(duration(training_seconds(question.view)[question.arm] / question.seeds))
+
+
+def _ratio_per(question: Question, pieces: Callable[[TrialView], int]) -> Said:
+    """Networks of a stack share its seconds equally, whatever their seeds, so that there is no interval over them."""
+    seconds, trials = training_seconds(question.view), question.view.trials.values()
+    one, other = (
+        seconds[arm] / sum(pieces(trial) for trial in trials if trial.planned.arm == arm) for arm in question.given.arms
+    )
+    if not other:
+        raise ValueError(f"{question.given.arms[1]} has no seconds of training")
+    return Said(number(one / other), question.seeds)
 
 
 def spec_value(question: Question) -> Said:
@@ -103,6 +116,16 @@ QUANTITIES = [
     Quantity("took", "from the first start to the end", took),
     Quantity("training([ARM])", "training time of all trials", training),
     Quantity("training per seed(ARM)", "training time of the arm's trials, for one seed", training_per_seed),
+    Quantity(
+        "training ratio(ARM; ARM)",
+        "seconds of one training of the first arm over those of one of the second",
+        lambda q: _ratio_per(q, lambda trial: 1),
+    ),
+    Quantity(
+        "epoch ratio(ARM; ARM)",
+        "seconds of an epoch of one training of the first arm over those of the second",
+        lambda q: _ratio_per(q, lambda trial: trial.epoch),
+    ),
     Quantity("setting(PATH)", "a value of the spec by its path: training.epochs", spec_value),
     Quantity("entropy", "H(Y) of the test split in bits", entropy),
     Quantity(

@@ -70,10 +70,15 @@ def difference(question: Question) -> Said:
     return signed(paired(one, other).difference, question.seeds)
 
 
-def ratio(question: Question) -> Said:
+def shares_of(question: Question) -> BySeed:
     one, other = (volumes(question.view, arm) for arm in question.given.arms)
-    shares = {seed: volume / other[seed] for seed, volume in one.items() if seed in other}
-    return mean(over_seeds(shares), question.seeds)
+    return {seed: volume / other[seed] for seed, volume in one.items() if seed in other}
+
+
+def shortfall(question: Question) -> Said:
+    lacks = {seed: 100 * (1 - share) for seed, share in shares_of(question).items()}
+    told = signed(over_seeds(lacks), question.seeds)
+    return told._replace(text=f"{told.text.removeprefix('+')} %")
 
 
 def difference_p(question: Question) -> Said:
@@ -113,7 +118,16 @@ QUANTITIES = [
     ),
     Quantity("least joint share(ARM)", "the same of the seed that has the least", lambda q: least(joint_shares(q), q)),
     Quantity("volume difference(ARM; ARM)", "of hypervolumes, first arm minus second, paired over seeds", difference),
-    Quantity("volume ratio(ARM; ARM)", "of hypervolumes in each seed, first arm over second, mean over seeds", ratio),
+    Quantity(
+        "volume ratio(ARM; ARM)",
+        "of hypervolumes in each seed, first arm over second, mean over seeds",
+        lambda q: mean(over_seeds(shares_of(q)), q.seeds),
+    ),
+    Quantity(
+        "volume short of(ARM; ARM)",
+        "how much of the second arm's hypervolume the first lacks, in percent, mean over seeds",
+        shortfall,
+    ),
     Quantity("volume p(ARM; ARM)", "of the paired t-test of that difference, for this pair alone", difference_p),
     Quantity(
         "share of study(PATH; ARM)",

@@ -35,7 +35,7 @@ from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
 from tests.processes import short_home, up
 
-SIZES = {"grid": [48, 480], "dashboard": [1000, 10_000], "curves": [1000, 7200], "log": [10_000], "store": [1000]}
+SIZES = {"grid": [48, 480], "dashboard": [1000, 10_000], "curves": [300, 1000, 7200], "log": [10_000], "store": [1000]}
 
 
 def ours(client: Client, trials: int) -> float:

@@ -29,6 +29,13 @@ STANDS = f"""([name, x, y, mark]) => {{
   const wanted = own && ({PIXELS})([name, x, y]);
   return own && Math.hypot(own[0] - wanted[0], own[1] - wanted[1]) < 1;
 }}"""
+# Where a place of a figure's axes is in the window.
+SEEN = """([name, x, y]) => {
+  const plot = document.querySelector(`[data-figure="${name}"] .plot`);
+  const { xaxis, yaxis } = plot._fullLayout;
+  const { left, top } = plot.getBoundingClientRect();
+  return [left + xaxis._offset + xaxis.d2p(x), top + yaxis._offset + yaxis.d2p(y)];
+}"""
 # Whether the thin lines of the arm's curves go through these places and no others.
 CURVES = """([name, wanted]) => {
   const traces = document.querySelector(`[data-figure="${name}"] .plot`)?.data ?? [];
@@ -119,6 +126,24 @@ def test_the_slider_moves_the_mark_and_the_numbers_and_asks_for_nothing(
     page.evaluate("name => Plotly.relayout(document.querySelector(`[data-figure='${name}'] .plot`), "
                   "{'yaxis.range': [-1, 5]})", FRONT)  # fmt: skip
     expect_mark(page, places[6]["metrics"])
+
+
+@pytest.mark.parametrize("figure", [PLANE, FRONT])
+def test_pointing_at_a_curve_names_the_beta_there(
+    alone: Running, finished: tuple[str, Trials], opened: Open, figure: str
+) -> None:
+    """Plotly says the point that is nearest; curves of other seeds are a few pixels beside it."""
+    study, trials = finished
+    page = opened(alone).goto(f"/studies/{study}")
+    expect_curves(page, trials[-3:], epoch=4)
+    page.locator(f'[data-figure="{figure}"]').scroll_into_view_if_needed()
+    for beta in (BETAS[0], BETAS[2], BETAS[6]):
+        own = curves.measured(beta, seed=0)
+        x, y = page.evaluate(SEEN, [figure, own["i_xz_bits"], own["i_zy_bits"]])
+        page.mouse.move(x - 20, y + 20)
+        page.mouse.move(x, y)
+        said = page.locator(f'[data-figure="{figure}"] .hoverlayer .hovertext')
+        expect(said).to_have_text(re.compile(rf"^all β\s*β {setting(beta)} · seed [012]"))
 
 
 def test_the_address_restores_the_place(alone: Running, finished: tuple[str, Trials], opened: Open) -> None:

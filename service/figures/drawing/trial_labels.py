@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from service.contract.wire.events import Where
 from service.contract.wording.keys import key_label, weight_keys
@@ -44,7 +45,12 @@ def _joint_label(labels: Sequence[str]) -> str:
 
 def place_label(where: Where | None) -> str:
     """`β 0.01`, `left 0.3 · right 0.7`: where on its trial's curve; empty for a trial that is a single point."""
-    return " · ".join(f"{key_label(key)} {setting(value)}" for key, value in (where or {}).items())
+    return _place_label(tuple(where.items())) if where else ""
+
+
+@lru_cache(maxsize=4096)  # curves of many trials have the same places
+def _place_label(where: tuple[tuple[str, float], ...]) -> str:
+    return " · ".join(f"{key_label(key)} {setting(value)}" for key, value in where)
 
 
 def point_label(where: Where | None, label: str) -> str:
@@ -60,7 +66,7 @@ def label_of(config: Mapping[str, object], seed: int, varied: set[str]) -> str:
 def labels_of(view: View, trials: Iterable[str] | None = None) -> dict[str, str]:
     """Labels of these trials, of all that are compared without any; what verifies a curve by its place."""
     varied = varied_by_arm(view)
-    chosen = view.trials if trials is None else trials
+    chosen = view.trials if trials is None else dict.fromkeys(trials)  # of a curve each point has its trial
     plans = ((trial, view.all_trials[trial].planned) for trial in chosen)
     return {
         t: label_of(plan.config, plan.seed, varied[plan.arm] | (weight_keys(plan.config) if plan.verifies else set()))

@@ -79,6 +79,27 @@ def test_the_commit_is_said_where_it_is_known() -> None:
     assert said("measured", known) == "measured 2026-01-01 with 0.1.0 (e0785b1abc), 5 seeds, 2 cores, no GPU"
 
 
+def timed(values: dict[str, tuple[float, int]]) -> Finding:
+    """Whose trainings took so many seconds for so many epochs, by arm."""
+    seconds, epoch = FIVE.metrics.index("seconds"), FIVE.metrics.index("epoch")
+    trials = []
+    for trial in FIVE.trials:
+        own = list(trial.values)
+        own[seconds], own[epoch] = values[trial.arm]
+        trials.append(trial.model_copy(update={"values": own}))
+    return FIVE.model_copy(update={"trials": trials})
+
+
+def test_the_seconds_of_a_training_and_of_its_epochs_are_held_against_another_arm_s() -> None:
+    """Five trainings of 0.91 s and 8 epochs against fifteen of 0.5 s and 2."""
+    of = timed({"MIB": (0.91, 8), "manual β": (0.5, 2)})
+    assert said("training ratio(MIB; manual β)", of) == "1.82"
+    assert said("training ratio(manual β; MIB)", of) == "0.549"
+    assert said("epoch ratio(MIB; manual β)", of) == "0.455"
+    with pytest.raises(ValueError, match="manual β has no seconds of training"):
+        said("training ratio(MIB; manual β)", timed({"MIB": (0.91, 8), "manual β": (0.0, 2)}))
+
+
 def test_places_are_those_of_the_comparison() -> None:
     place = next(arm for arm in compared(view_of(FIVE)).arms if arm.name == "MIB").place
     distance = place.place.distance.told
@@ -108,6 +129,7 @@ def test_places_are_those_of_the_comparison() -> None:
         "amounts to(MIB)",
         "epsilon(MIB)",
         "lost without(MIB)",
+        "training ratio(MIB; manual β)",
     ],
 )
 def test_a_claim_from_fewer_than_five_seeds_says_how_few(asked: str, of: Finding, few: str) -> None:

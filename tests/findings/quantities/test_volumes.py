@@ -53,6 +53,14 @@ def test_two_arms_are_compared_seed_by_seed() -> None:
     assert said("joint share(manual β)") == "1.00 ± 0.00"
 
 
+def test_what_an_arm_lacks_of_another_s_hypervolume_is_said_in_percent() -> None:
+    """Above 0 where it has less, below where it has more."""
+    assert said("volume ratio(MIB; manual β)") == "0.680 ± 0.002"
+    assert said("volume short of(MIB; manual β)") == "32.01 ± 0.23 %"
+    assert said("volume short of(manual β; MIB)") == "−47.08 ± 0.51 %"
+    assert said("volume short of(three; one)", toy()) == "0 %"
+
+
 def test_an_arm_is_held_against_itself_in_another_study(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(volumes, "other_study", lambda name: view_of({"toy": toy()}[name]))
     assert said("share of study(toy; one)", toy()) == "1.00 ± 0.00"

@@ -14,7 +14,7 @@ from service.figures.attainment import attainment_data, draw_attainment, seeds_w
 from service.figures.attainment import figure as attainment_figure
 from service.figures.attainment_difference import default_arms, difference_data, draw_difference, tint
 from service.figures.figure import Asked
-from tests.service.studies import MANUAL, MIB, bits, bottleneck_of, play
+from tests.service.studies import ALL_BETAS, MANUAL, MIB, bits, bottleneck_of, curve, play, play_curves
 
 AXES = (Axis("i_xz_bits", "minimize", 32.0), Axis("i_zy_bits", "maximize", 0.0))
 Places = list[tuple[float, float]]
@@ -144,6 +144,29 @@ def test_attainment_is_drawn_per_arm_within_the_box_of_all_trials() -> None:
     assert manual.quarter == [(1, 0.9), (1, 1), (2, 1), (2, 2), (4.15, 2)]
     assert manual.three_quarters == [(2, 0.9), (2, 1), (4.15, 1)]
     assert mib.quarter == mib.median == mib.three_quarters == [(4, 0.9), (4, 3), (4.15, 3)]
+
+
+def test_a_curve_attains_with_each_of_its_points_and_is_one_seed() -> None:
+    """Worked by hand: of three curves at least one, two and all attain these; (2.5, 1) is behind (2, 2) of its seed."""
+    view = bottleneck_of(ALL_BETAS, seeds=[0, 1, 2])
+    curves = [[(1, 1), (3, 3)], [(2.5, 1), (2, 2)], [(2, 0.5), (1.5, 1.5)]]
+    for trial, own in zip(view.trials, curves, strict=True):
+        play_curves(view, trial, curve(*((0.1**i, x, y) for i, (x, y) in enumerate(own))))
+    (arm,) = attainment_data(view, None, None).arms
+    assert (arm.seeds, arm.corners) == (3, [(1.5, 1), (2, 1.5), (3, 2)])
+    # The worst of all points is (3, 0.5), of spans 2 and 2.5: the box ends at (3.1, 0.375).
+    assert arm.quarter == staircase([(1, 1), (1.5, 1.5), (2, 2), (3, 3)], AXES, (3.1, 0.375))
+    assert arm.median == staircase([(1.5, 1), (2, 1.5), (3, 2)], AXES, (3.1, 0.375))
+    assert arm.three_quarters == [(2, 0.375), (2, 1), (3, 1), (3, 1.5), (3.1, 1.5)]
+
+
+def test_what_only_one_place_of_a_curve_attains_is_a_difference() -> None:
+    view = bottleneck_of(MIB, ALL_BETAS, seeds=[0])
+    single, many = view.trials
+    play(view, single, bits((2, 2)))
+    play_curves(view, many, curve((0.1, 2, 2), (0.01, 4, 3)))
+    # The worst is (4, 2), of spans 2 and 1: the box ends at (4.1, 1.95), and 3 bits are attained from a rate of 4 on.
+    assert difference_data(view, None, None, ("all β", "MIB")).rectangles == [Rectangle((4, 3), (4.1, 2), 1)]
 
 
 def test_a_collapsed_seed_counts_and_one_that_still_trains_does_not() -> None:

@@ -165,11 +165,14 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [arm(TASKS, {**FIXED, "simplex": 2}, search=OPTUNA, training={"learning_rate": RATED})],
         {"data": OVERLAID},
     ),
-    "conditional with a model that cannot be modulated": (
-        [("arms[0].weighting.name", ["conditional", "mlp or cnn", "'resnet18'"])],
-        [arm(weighting=CONDITIONAL)],
-        {"model": {"name": "resnet18"}},
-    ),
+    **{
+        f"conditional with a {name} that cannot be modulated": (
+            [("arms[0].weighting.name", ["conditional", "mlp or cnn", f"'{name}'"])],
+            [arm(weighting=CONDITIONAL)],
+            {"model": {"name": name}},
+        )
+        for name in ("resnet18", "rnn", "transformer")
+    },
     "conditional with a single task": (
         [("arms[0].weighting.name", ["conditional", "two terms or more", "one (class)"])],
         [arm({"name": "multitask"}, CONDITIONAL)],
