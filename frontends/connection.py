@@ -174,7 +174,7 @@ class Connection:
         return response
 
     def entries(self, path: str, key: str, most: int | None = None, **params: Parameter) -> list[Answer]:
-        """What the service lists under this key, page by page: all of it, or at most so many."""
+        """What the service lists under this key, page by page: all of it, or at most this many."""
         entries: list[Answer] = []
         after: str | None = None
         while True:

@@ -1,4 +1,4 @@
-"""What a file of one's own is written with: `Problem`, `Metric` and `trainable`. Nothing here needs torch or Ray."""
+"""What a file of your own is written with: `Problem`, `Metric` and `trainable`. Nothing here needs torch or Ray."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Goal = Literal["minimize", "maximize"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of one's own: which way is better, and what is known of it."""
+    """A metric of your own: which way is better, and what is known of it."""
 
     goal: Goal
     unit: str = ""

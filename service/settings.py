@@ -34,7 +34,9 @@ class Settings(BaseSettings):
     url: str | None = Field(
         None, description="the service's address as drivers and trials reach it; none: http://host:port"
     )
-    fd: int | None = Field(None, description="an open socket to listen on, from who starts the service; as `up` does")
+    fd: int | None = Field(
+        None, description="an open socket to listen on, from whoever starts the service; as `up` does"
+    )
     hosts: str = Field(
         "",
         description="names, separated by commas, by which browsers may call the service, such as lab.example.org; this "
@@ -79,8 +81,8 @@ class Settings(BaseSettings):
     leave_seconds: float = Field(
         0.0,
         ge=0,
-        description="asked to stop, it waits so long for trials in training to save their states and for drivers to "
-        "send their last reports, as Ray ends with it; 0: Ray stays, and they go on. `up` says 10",
+        description="when asked to stop, how long it waits for trials in training to save their states and for drivers "
+        "to send their last reports, as Ray ends with it; 0: Ray stays, and they go on. `up` says 10",
     )
     log_format: LogFormat = Field(
         "auto",
@@ -98,7 +100,7 @@ class Settings(BaseSettings):
         description="saved states of cohorts, all studies together; those of finished ones make room, the oldest first",
     )
     max_connections: int = Field(
-        1000, ge=10, description="connections at once; whoever comes then is told to come again (503)"
+        1000, ge=10, description="connections at once; whoever comes then is told to try again later (503)"
     )
     header_seconds: float = Field(
         15.0, gt=0, description="how long a header may take to arrive (408), and what is left of an answered request"
@@ -111,7 +113,7 @@ class Settings(BaseSettings):
         120.0, gt=0, description="how long a client may take nothing of an answer before it is disconnected"
     )
     max_study_bytes: int = Field(1_000_000, description="largest body of a study")
-    max_code_bytes: int = Field(20_000_000, description="largest code of one's own, packed and unpacked")
+    max_code_bytes: int = Field(20_000_000, description="largest code of your own, packed and unpacked")
     allow_code: bool = Field(
         False,
         description="whether a service without a token, on loopback, runs code that whoever is on this machine sends",
@@ -119,13 +121,13 @@ class Settings(BaseSettings):
     code_memory_gb: float | None = Field(
         None,
         gt=0,
-        description="GB of memory that a process with code of one's own may take; none: three quarters of the "
+        description="GB of memory that a process with code of your own may take; none: three quarters of the "
         "machine's, shared by those that may run at once",
     )
     code_silent_seconds: float = Field(
         1800.0,
         gt=0,
-        description="how long a batch of a problem of one's own, or its data, may take before its trials fail",
+        description="how long a batch of a problem of your own, or its data, may take before its trials fail",
     )
     max_report_bytes: int = Field(16_000_000, description="largest batch of reports, and largest latent map")
     max_artifact_bytes: int = Field(512_000_000, description="largest checkpoint of a trial")
@@ -136,7 +138,7 @@ class Settings(BaseSettings):
 
     @property
     def limits_of_code(self) -> dict[str, str]:
-        """What processes with code of one's own are told of them."""
+        """What processes with code of your own are told of them."""
         memory = {} if self.code_memory_gb is None else {"PARETOSCOPE_CODE_MEMORY_GB": str(self.code_memory_gb)}
         return {**memory, "PARETOSCOPE_CODE_SILENT_SECONDS": str(self.code_silent_seconds)}
 

@@ -32,3 +32,16 @@ def test_a_target_fails_with_its_tests_and_with_the_types(target: str, tests: in
     code, said = made(target, tmp_path, tests, types)
     assert (code == 0) == (tests == types == 0)
     assert said.index("ruff ran") < said.index("pytest ran") < said.index("mypy ran")
+
+
+@pytest.mark.parametrize("target", ["test", "quick", "check", "scripts"])
+def test_a_target_says_that_scripts_were_not_checked_where_there_is_no_node(target: str, tmp_path: Path) -> None:
+    code, said = made(target, tmp_path, tests=0, types=0)
+    assert code == 0 and "The page's scripts were not checked: there is no node on this machine." in said
+
+
+def test_a_machine_with_node_but_without_npm_is_one_without(tmp_path: Path) -> None:
+    (tmp_path / "node").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "node").chmod(0o755)
+    code, said = made("scripts", tmp_path, tests=0, types=0)
+    assert code == 0 and "there is no node" in said

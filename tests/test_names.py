@@ -81,7 +81,7 @@ ONE_NOUN = {
     "catalog": "a study may name",
     "checks": "check",  # of a study
     "closed_form": "follow from β",
-    "code": "code",  # of one's own
+    "code": "code",  # of your own
     "coded": "measured of .*code",
     "coding": "measure.* and attack",  # what a Gaussian code makes possible
     "cohort_state": "cohort",
@@ -110,7 +110,7 @@ ONE_NOUN = {
     "metrics": "metrics",
     "multitask": "several tasks",
     "notes": "people",  # what they write
-    "own_catalog": "catalog",  # with problems of code of one's own
+    "own_catalog": "catalog",  # with problems of code of your own
     "own_code": "code",
     "picking": "point",
     "presets": "presets",

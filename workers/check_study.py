@@ -54,7 +54,7 @@ def tried(
 def _tried(study: Study, arm: Arm, code: LoadedCode | None, seconds: int) -> Outcome:
     trials = trials_of(study, arm)
     if arm.run == "elsewhere":
-        return Outcome(words="trained elsewhere, by who asks for its trials: not tried")
+        return Outcome(words="trained elsewhere, by whoever asks for its trials: not tried")
     if code is not None and runs_alone(trials[0]):
         return tried_script(code, trials[0], seconds)
     with _limited(f"arm {arm.name!r}", seconds):

@@ -133,7 +133,7 @@ def _setting_over_seeds(amount: Answer) -> str:
 
 
 def _best_shown(comparison: Answer) -> str:
-    """The accuracy, or the first objective where no arm has one: in a study of one's own code."""
+    """The accuracy, or the first objective where no arm has one: in a study of your own code."""
     has_accuracy = any(arm["best"].get(ACCURACY) is not None for arm in comparison["arms"])
     ended = any(value is not None for arm in comparison["arms"] for value in arm["best"].values())
     return ACCURACY if has_accuracy or not ended else str(comparison["objectives"][0]["metric"])

@@ -1,4 +1,4 @@
-"""`paretoscope code`: code of one's own that the service keeps."""
+"""`paretoscope code`: code of your own that the service keeps."""
 
 from __future__ import annotations
 

@@ -17,10 +17,8 @@ def note(
     notes: Annotated[str | None, typer.Option("--notes", help="in Markdown; '-' reads standard input")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="one more tag; may be repeated")] = None,
     untag: Annotated[list[str] | None, typer.Option("--untag", help="a tag to take away; may be repeated")] = None,
-    pinned: Annotated[bool | None, typer.Option("--pin/--unpin", help="keep it at hand, or no more")] = None,
-    archived: Annotated[
-        bool | None, typer.Option("--archive/--restore", help="leave it out of lists, or no more")
-    ] = None,
+    pinned: Annotated[bool | None, typer.Option("--pin/--unpin", help="mark it as pinned, or not")] = None,
+    archived: Annotated[bool | None, typer.Option("--archive/--restore", help="leave it out of lists, or not")] = None,
     trial: Annotated[str | None, typer.Option("--trial", help="write about this trial of the study")] = None,
     url: Url = None,
     token: Token = None,

@@ -1,4 +1,4 @@
-"""Commands for code of one's own: a file to start from, and a study that a file carries."""
+"""Commands for code of your own: a file to start from, and a study that a file carries."""
 
 from __future__ import annotations
 

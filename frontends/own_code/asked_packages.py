@@ -13,7 +13,7 @@ def packages_of(spec: Mapping[str, object] | str) -> list[str]:
     """Those of a study as it is written; none also where it cannot be read: then the service says so."""
     if "requirements" not in spec:
         return []
-    from service.contract.packages.requirements import asked_for  # the contract is not read by who asks for no packages
+    from service.contract.packages.requirements import asked_for  # not read where none are asked for
     from service.contract.study.parsing import read_body
     from service.contract.wire.errors import InvalidInput
 

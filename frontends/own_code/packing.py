@@ -1,4 +1,4 @@
-"""Code of one's own on its way to the service: a file, or a folder as an archive."""
+"""Code of your own on its way to the service: a file, or a folder as an archive."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _cells(rows: Sequence[tuple[float | None, ...]]) -> list[int]:
 
 
 def _halved(ranks: Groups, members: Groups, most: int) -> list[Groups]:
-    """At most so many cells, each cut where its ranks spread most, at their median, ties together."""
+    """At most this many cells, each cut where its ranks spread most, at their median, ties together."""
     spread = np.ptp(ranks[members], axis=0)
     if most < 2 or not spread.any():
         return [members]

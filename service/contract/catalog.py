@@ -95,7 +95,7 @@ class ProblemEntry(Entry):
     ] = field(default_factory=list)
     entry: Annotated[str | None, Field(description="the file of that code; none: it is Paretoscope's")] = None
     terms: Annotated[
-        list[str], Field(description="loss terms of code of one's own, the main one first; none: a script, or ours")
+        list[str], Field(description="loss terms of code of your own, the main one first; none: a script, or ours")
     ] = field(default_factory=list)
 
 

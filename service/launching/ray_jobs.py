@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -44,11 +43,8 @@ class Logs(BaseModel):
 
 
 Said = TypeVar("Said")
-
-
-@cache
-def _reader(kind: type[Said]) -> TypeAdapter[Said]:
-    return TypeAdapter(kind)
+STATUS, SUBMITTED, STOPPED = TypeAdapter(RayJob), TypeAdapter(Submitted), TypeAdapter(Stopped)
+JOBS, DELETED, LOGS = TypeAdapter(list[RayJob]), TypeAdapter(Deleted), TypeAdapter(Logs)
 
 
 class RayJobs:
@@ -76,20 +72,20 @@ class RayJobs:
         answer = self._call("POST", "/api/jobs/", json=body)
         if answer.is_error and "already exists" in answer.text:
             raise Conflict(f"Ray at {self.url} already has a job {submission_id}")
-        self._read(answer, Submitted, f"submit {submission_id}")
+        self._read(answer, SUBMITTED, f"submit {submission_id}")
 
     def status(self, submission_id: str) -> JobStatus | None:
         """None when Ray does not know the job."""
         answer = self._call("GET", self._path(submission_id))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return None
-        job = self._read(answer, RayJob, f"tell the status of {submission_id}")
+        job = self._read(answer, STATUS, f"tell the status of {submission_id}")
         return JobStatus(job.status, job.message)
 
     def live(self) -> set[str]:
         """The submission ids of all jobs that have not ended."""
         answer = self._call("GET", "/api/jobs/")
-        jobs = self._read(answer, list[RayJob], "list its jobs")
+        jobs = self._read(answer, JOBS, "list its jobs")
         return {job.submission_id for job in jobs if job.submission_id and job.status not in ENDED}
 
     def stop(self, submission_id: str) -> bool:
@@ -97,7 +93,7 @@ class RayJobs:
         answer = self._call("POST", self._path(submission_id, "/stop"))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return False
-        return self._read(answer, Stopped, f"stop {submission_id}").stopped
+        return self._read(answer, STOPPED, f"stop {submission_id}").stopped
 
     def delete(self, submission_id: str) -> bool:
         """Forget an ended job; False when Ray does not know it. Conflict while it runs."""
@@ -106,14 +102,14 @@ class RayJobs:
             return False
         if answer.is_error and "terminal state" in answer.text:
             raise Conflict(f"job {submission_id} still runs on Ray at {self.url}")
-        return self._read(answer, Deleted, f"delete {submission_id}").deleted
+        return self._read(answer, DELETED, f"delete {submission_id}").deleted
 
     def logs(self, submission_id: str, tail: int = 50) -> str:
         """The last lines of what the job printed; empty when there is nothing."""
         answer = self._call("GET", self._path(submission_id, "/logs"))
         if answer.status_code == httpx.codes.NOT_FOUND:
             return ""
-        text = self._read(answer, Logs, f"give the logs of {submission_id}").logs
+        text = self._read(answer, LOGS, f"give the logs of {submission_id}").logs
         return "\n".join(text.splitlines()[-tail:]) if tail > 0 else ""
 
     def alive(self) -> bool:
@@ -144,12 +140,12 @@ class RayJobs:
         except httpx.HTTPError as error:
             raise Unavailable(f"Ray at {self.url} cannot be reached: {error or type(error).__name__}") from error
 
-    def _read(self, answer: httpx.Response, kind: type[Said], what: str) -> Said:
+    def _read(self, answer: httpx.Response, kind: TypeAdapter[Said], what: str) -> Said:
         if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise Unavailable(f"Ray at {self.url} refuses our token ({answer.status_code})")
         try:
             if answer.is_success:
-                return _reader(kind).validate_json(answer.content)
+                return kind.validate_json(answer.content)
         except ValidationError:
             pass  # a page of a proxy, or another Ray than ours
         said = answer.text.strip().splitlines()[-1:] or ["nothing"]

@@ -1,4 +1,4 @@
-"""Code of one's own: sent, described by Ray, handed to those that run it."""
+"""Code of your own: sent, described by Ray, handed to those that run it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ LANGUAGES = ("json", "yaml")
 
 
 def _check_place(parts: Parts, study: Study) -> None:
-    """Data of one's own lies where studies may read; workers look once more, where links lead."""
+    """Data of your own lies where studies may read; workers look once more, where links lead."""
     path = getattr(study.data, "path", None)
     if isinstance(path, str):
         check_as_written(path, parts.settings.data_folder, folders_of(parts.settings.open_folders))

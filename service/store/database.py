@@ -45,7 +45,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
-        """A connection; whoever cannot have one, or waits in vain for a lock, may come again."""
+        """A connection; whoever cannot have one, or waits in vain for a lock, may try again."""
         try:
             with self.engine.connect() as connection:
                 yield connection

@@ -37,7 +37,7 @@ def _uncollected() -> Iterator[None]:
 
 
 class Views:
-    """At most so many views, one lock for each so that a fold never runs twice."""
+    """At most this many views, one lock for each so that a fold never runs twice."""
 
     def __init__(self, store: Store, most: int = KEPT_VIEWS) -> None:
         self._store, self._most = store, most

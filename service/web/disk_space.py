@@ -41,7 +41,7 @@ class Room:
         self._for_study(study_id, size)
 
     def for_code(self, token: TokenRow | None, size: int) -> None:
-        """Code of one's own."""
+        """Code of your own."""
         self._on_disk(size)
         if token is not None:
             self._for_token(token, self._tokens.studies_of(token.id), size)

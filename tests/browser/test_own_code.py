@@ -1,4 +1,4 @@
-"""Code of one's own in a real browser: sent, read, and a study of it to start from; what is wrong with it is said."""
+"""Code of your own in a real browser: sent, read, and a study of it to start from; what is wrong with it is said."""
 
 from __future__ import annotations
 

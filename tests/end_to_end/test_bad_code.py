@@ -1,4 +1,4 @@
-"""Code of one's own that goes wrong while it trains, on a real Ray: it is ended, named by its line and harms nobody."""
+"""Code of your own that goes wrong while it trains, on a real Ray: it is ended, named by its line and harms nobody."""
 
 from __future__ import annotations
 

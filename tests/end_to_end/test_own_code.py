@@ -1,4 +1,4 @@
-"""Code of one's own on a real Ray: a problem in a folder, and its faults. `test_forest` has a script."""
+"""Code of your own on a real Ray: a problem in a folder, and its faults. `test_forest` has a script."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class CohortSearcher(Searcher):
             self._live.discard(trial_id)
 
     def cut(self, trial_id: str, most: int) -> None:
-        """Its cohort was too large, and says no more: its members come again in smaller ones."""
+        """Its cohort was too large, and says no more: its members return in smaller ones."""
         self._members.pop(trial_id, None)
         if (cohort := self._cohorts.pop(trial_id, None)) is not None:
             self._supply.cut(cohort, most)

@@ -66,7 +66,7 @@ def _parsed(report: str) -> EpochReport:
 def train_cohort(config: Mapping[str, str], plan: Plan) -> None:
     """Train the cohort `config["members"]`.
 
-    An exception would come again, so it is reported as its members' failure; only a process that dies is
+    An exception would happen again, so it is reported as its members' failure; only a process that dies is
     left to Tune, which tries the cohort again.
     """
     members = members_of(config)

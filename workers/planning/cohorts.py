@@ -76,7 +76,7 @@ def _shape(trial: PlannedTrial) -> Hashable:
 
 
 def smaller(cohort: Cohort, most: int) -> list[Cohort]:
-    """The same members in cohorts of at most so many."""
+    """The same members in cohorts of at most this many."""
     return _cut(cohort, ceil(len(cohort) / most))
 
 

@@ -134,7 +134,7 @@ class Supply:
         return cohort
 
     def cut(self, cohort: Cohort, most: int) -> None:
-        """Its members come again in cohorts of at most so many, and so do those like it that wait."""
+        """Its members return in cohorts of at most this many, and so do those like it that wait."""
         for queue in (self._suggested, self._planned):
             pieces = [smaller(each, most) if are_alike(each, cohort) else [each] for each in queue]
             queue.clear()

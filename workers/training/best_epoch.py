@@ -64,6 +64,6 @@ def best_epoch_of(trials: Sequence[PlannedTrial], model: Mapping[str, Tensor]) -
 
 
 def _sign(problem: Problem, metric: str) -> float:
-    """1 where more is better, −1 where less is: a problem of one's own has its metrics' rows in their names."""
+    """1 where more is better, −1 where less is: a problem of your own has its metrics' rows in their names."""
     own = next((name for name in problem.metrics if name == metric), metric)
     return 1.0 if described(own).goal == "maximize" else -1.0

@@ -1,4 +1,4 @@
-// Code of one's own: a Python file that is sent to the service, read there, and named by a new study.
+// Code of your own: a Python file that is sent to the service, read there, and named by a new study.
 
 import { ApiError, get, postPython } from "../kit/api.js";
 import { h, setText } from "../kit/dom.js";

@@ -20,7 +20,7 @@ export function outwards(/** @type {string} */ text) {
   return places;
 }
 
-/** Puts a value there; undefined takes it away, and with it a map that has become empty. */
+/** Puts a value there; undefined removes it, and with it a map that has become empty. */
 export function write(spec, /** @type {Path} */ path, value) {
   const holder = path.slice(0, -1);
   const key = path[holder.length];

@@ -312,7 +312,7 @@ interface ProblemEntry extends Entry {
   terms: string[];
 }
 
-/** Of the form: a script of one's own weighs nothing, or by itself. */
+/** Of the form: a script of your own weighs nothing, or by itself. */
 type FormProblem = ProblemEntry & { weighs?: boolean };
 
 interface Catalog {

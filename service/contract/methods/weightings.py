@@ -198,7 +198,7 @@ class Conditional(Strict):
     )
     points: Annotated[int, Field(ge=1, le=MOST_POINTS)] = Field(
         24,
-        description="βs that are reported, spread over the range; of several tasks at most so many preferences, but "
+        description="βs that are reported, spread over the range; of several tasks at most this many preferences, but "
         "each task alone always",
     )
     verify: Annotated[int, Field(ge=0, le=MOST_VERIFIED)] = Field(

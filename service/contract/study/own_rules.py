@@ -1,4 +1,4 @@
-"""What code of one's own needs of the other parts of a study."""
+"""What code of your own needs of the other parts of a study."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def broken(study: Study) -> Iterator[Detail]:
             rule = f"'own' is the {place} of a study's code: give code, or another {place}"
             yield Detail(path=f"{place}.name", message=rule)
     if study.code is None and study.requirements:
-        rule = "packages are installed for code of one's own: give code, or leave requirements out"
+        rule = "packages are installed for code of your own: give code, or leave requirements out"
         yield Detail(path="requirements", message=f"{rule}, got {study.requirements[0]!r}")
     for i, arm in enumerate(study.arms):
         if study.code is not None and not isinstance(arm.problem, OwnProblem):

@@ -13,7 +13,7 @@ def count(terms: int, steps: int) -> int:
 
 
 def finest(terms: int, most: int) -> int:
-    """The most steps with which there are at most so many mixtures; one at least, which has each term alone."""
+    """The most steps with which there are at most this many mixtures; one at least, which has each term alone."""
     steps = 1
     while count(terms, steps + 1) <= most:
         steps += 1

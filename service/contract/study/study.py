@@ -107,7 +107,7 @@ class Training(Strict):
     )
     shift: Axis[Annotated[int, Field(ge=0, le=16)]] = Field(
         0,
-        description="move each training image by up to so many pixels both ways, black outside, anew in each epoch",
+        description="move each training image by up to this many pixels both ways, black outside, anew in each epoch",
     )
     average: Axis[Decay] = Field(
         0.0,

@@ -27,7 +27,7 @@ class Ask(BaseModel):
         description="how long the asker may be silent: after that the trial is given to others. Every report renews it",
     )
     holder: Annotated[PlainText, Field(min_length=1, max_length=200)] | None = Field(
-        None, description="who asks, as people shall see it: a machine and a process; none: the token's name"
+        None, description="who asks, as people will see it: a machine and a process; none: the token's name"
     )
 
 

@@ -151,7 +151,7 @@ class Forbidden(ParetoscopeError):
 
 
 class TooManyRequests(ParetoscopeError):
-    """Too often in a short time; the header Retry-After says when to come again."""
+    """Too often in a short time; the header Retry-After says when to try again."""
 
     code, status = "too_many_requests", 429
 

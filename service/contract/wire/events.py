@@ -247,7 +247,7 @@ Spared = Annotated[
     list[TrialId],
     Field(
         max_length=100_000,
-        description="trials that were left and not needed; those not yet begun count no more, unless the study goes on",
+        description="trials that were left and not needed; those not begun no longer count, unless the study goes on",
     ),
 ]
 Again = Annotated[list[TrialId], Field(max_length=100_000, description="trials that are planned again")]
@@ -377,7 +377,7 @@ class TrialSuggested(TrialEvent):
 
 @dataclass(slots=True, kw_only=True)
 class TrialLeased(TrialEvent):
-    """Somebody elsewhere asked for it and trains it from the beginning; what others had told of it counts no more."""
+    """Somebody elsewhere asked for it and trains it from the beginning; what others had told of it no longer counts."""
 
     lease: LeaseId
     holder: Annotated[PlainText, Field(max_length=200, description="who asked for it")]
@@ -425,7 +425,7 @@ class StudyNoted(NoteEvent):
     """It has another name, other notes or tags, or another place in the list."""
 
     name: StudyName | None = None
-    pinned: Annotated[bool, Field(description="whether it is kept at hand")] | None = None
+    pinned: Annotated[bool, Field(description="whether it is marked as pinned")] | None = None
     archived: Annotated[bool, Field(description="whether lists leave it out unless they are asked")] | None = None
     kind: Literal["study_noted"] = "study_noted"
 

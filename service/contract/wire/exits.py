@@ -1,4 +1,4 @@
-"""Codes with which the service ends, for who starts it again."""
+"""Codes with which the service ends, for whoever starts it again."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ class _Note(BaseModel):
     """What can be said of a study and of a trial alike."""
 
     model_config = ConfigDict(extra="forbid")
-    notes: Annotated[Notes | None, Field(description="in Markdown; an empty text takes them away")] = None
-    tags: Annotated[Tags | None, Field(description="all of them; an empty list takes them away")] = None
+    notes: Annotated[Notes | None, Field(description="in Markdown; an empty text removes them")] = None
+    tags: Annotated[Tags | None, Field(description="all of them; an empty list removes them")] = None
 
     @model_validator(mode="after")
     def _says_something(self) -> _Note:
@@ -35,7 +35,7 @@ class StudyNote(_Note):
     """Name, notes, tags and place in the list of a study."""
 
     name: Annotated[StudyName | None, Field(description="what it is called from now on")] = None
-    pinned: Annotated[bool | None, Field(description="whether it is kept at hand")] = None
+    pinned: Annotated[bool | None, Field(description="whether it is marked as pinned")] = None
     archived: Annotated[bool | None, Field(description="whether lists leave it out unless they are asked")] = None
 
     def noted(self, uid: str) -> StudyNoted:

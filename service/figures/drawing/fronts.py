@@ -61,7 +61,7 @@ def frontier(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
 
 
 def thinned(points: list[Point], most: int) -> list[Point]:
-    """At most so many of them, in their old order; the same ones as more points come, but for those they displace.
+    """At most this many of them, in their old order; the same ones as more points come, but for those they displace.
 
     A trial's id is a hash, so the smallest ids are an even sample.
     """

@@ -1,4 +1,4 @@
-"""Code of one's own on its way to the service: what is sent, what is told back, and where a study says it."""
+"""Code of your own on its way to the service: what is sent, what is told back, and where a study says it."""
 
 from __future__ import annotations
 

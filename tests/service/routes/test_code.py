@@ -1,4 +1,4 @@
-"""Code of one's own over HTTP: sent, read by a process on Ray, named by studies."""
+"""Code of your own over HTTP: sent, read by a process on Ray, named by studies."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_every_operation_that_changes_something_answers_as_documented_when_it_is
         ("POST /api/studies/{study_id}/ask", {}, 422),
         ("POST /api/studies/{study_id}/reports", {"events": [{"uid": "s", "kind": "study_started"}]}, 200, far),
         ("POST /api/studies/{study_id}/ask", {"lease_seconds": 60}, 200, far),
-        ("POST /api/code", "# of one's own", 201),
+        ("POST /api/code", "# of your own", 201),
         ("POST /api/code/{code_hash}/description", {"refusal": {"message": "no"}}, 204),
         ("DELETE /api/code/{code_hash}", None, 409),
         ("DELETE /api/code/{code_hash}", None, 204, unused),

@@ -74,7 +74,7 @@ MAPS = {
     "CohortState.members": "by trial, then by setting",
     "ComparedArm.best_over_seeds": "by metric",
     "ComparedArm.lands_between": "by setting",
-    "Arm.problem": "parameters of a problem of one's own",
+    "Arm.problem": "parameters of a problem of your own",
     "Study.problem": "the same",
     "FigureKind.schema": "a JSON schema",
     **{

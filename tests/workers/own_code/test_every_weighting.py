@@ -1,4 +1,4 @@
-"""Every weighting of the catalog trains a problem of one's own, stacked; which do not, and that the docs name them."""
+"""Every weighting of the catalog trains a problem of your own, stacked; which do not, and that the docs name them."""
 
 from __future__ import annotations
 

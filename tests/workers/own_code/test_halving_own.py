@@ -1,4 +1,4 @@
-"""A problem of one's own can be halved: those who go on train as in the whole cohort."""
+"""A problem of your own can be halved: those who go on train as in the whole cohort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem of one's own trains like ours: members equal members alone, whatever is in the model."""
+"""A problem of your own trains like ours: members equal members alone, whatever is in the model."""
 
 from __future__ import annotations
 

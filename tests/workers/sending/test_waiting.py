@@ -12,10 +12,11 @@ from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from tests.service.elsewhere import GRID, SEARCH, far_study
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
-from workers import run_study, waiting
+from workers import run_study
 from workers.planning.ending import Ended
 from workers.planning.work import Outcome, Work, out_of_time, together
 from workers.run_study import DONE, FAILED, drive
+from workers.sending import waiting
 from workers.sending.reporter import Reporter
 
 HERE: dict[str, Any] = {"name": "here", "problem": {"name": "forest", "depth": {"grid": [3, 4]}}}

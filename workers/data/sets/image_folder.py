@@ -1,4 +1,4 @@
-"""One's own images by domain and class, in the layout of PACS: `domain/class/*.jpg`."""
+"""Your own images by domain and class, in the layout of PACS: `domain/class/*.jpg`."""
 
 from __future__ import annotations
 

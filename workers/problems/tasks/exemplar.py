@@ -1,4 +1,4 @@
-"""Two views of one image shall have one projection, that of an averaged teacher for the second view."""
+"""Two views of one image are to have one projection, that of an averaged teacher for the second view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code of one's own, as the service knows it."""
+"""Code of your own, as the service knows it."""
 
 from __future__ import annotations
 

@@ -379,7 +379,7 @@ class ComparisonAnswer(Answer):
         Chooser | None,
         Field(
             description="the split whose values chose fronts and best values; shown: the very values that are shown, "
-            "of a script of one's own; null where none is measured on a split"
+            "of a script of your own; null where none is measured on a split"
         ),
     ]
     selection_words: Annotated[str, Field(description="the same in words, or nothing")]

@@ -55,7 +55,7 @@ class FrontAnswer(Answer):
         Chooser | None,
         Field(
             description="the split whose values chose the points; shown: the very values that are shown, of a script "
-            "of one's own; null where none is measured on a split"
+            "of your own; null where none is measured on a split"
         ),
     ]
     reference_point: Annotated[

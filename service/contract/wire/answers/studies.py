@@ -99,7 +99,7 @@ class StudySummary(Answer):
     ] = 0.0
     data: Annotated[str, Field(description="the name of its data set; empty where it cannot be read")] = ""
     tags: Annotated[list[str], Field(description="that people gave it")] = field(default_factory=list)
-    pinned: Annotated[bool, Field(description="whether people keep it at hand")] = False
+    pinned: Annotated[bool, Field(description="whether it is marked as pinned")] = False
     archived: Annotated[bool, Field(description="whether lists leave it out unless they are asked")] = False
     excerpt: Annotated[str, Field(description="the beginning of its notes, on one line")] = ""
     unreadable: Annotated[

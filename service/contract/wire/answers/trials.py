@@ -20,7 +20,7 @@ Selection = Annotated[
     Chooser | None,
     Field(
         description="the split whose values chose what is `on_front`; shown: the very values that are shown, of a "
-        "script of one's own; null where none is measured on a split"
+        "script of your own; null where none is measured on a split"
     ),
 ]
 SentReport = Annotated[

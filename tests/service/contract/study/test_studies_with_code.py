@@ -1,4 +1,4 @@
-"""A study of one's own code is checked by what its description says, and by nothing else."""
+"""A study of your own code is checked by what its description says, and by nothing else."""
 
 from __future__ import annotations
 
