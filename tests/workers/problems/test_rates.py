@@ -132,6 +132,8 @@ def test_more_compression_gives_nib_a_lower_rate(cohorts: Any) -> None:
     assert all(less < more + 0.05 for more, less in itertools.pairwise(rates)), rates
     assert rates[0] > 4.5 and 1 < rates[3] < 4 and rates[-1] < 0.1, rates
     assert final["0.1"]["accuracy"] > 0.9
+    for beta in ("0.01", "0.1", "0.2", "0.3"):  # what the fitted marginal says is of use, what the prior says is not
+        print(beta, final[beta]["i_xz_bits"], final[beta]["kl_prior_bits"], final[beta]["loss_info"])
 
 
 def test_without_a_bottleneck_digits_are_learned_and_information_is_null(cohorts: Any) -> None:
