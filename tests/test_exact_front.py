@@ -20,8 +20,8 @@ from workers.planning.cohorts import plan
 from workers.training import loop
 
 SPOILED = "wrong labels"
-LINEAR = 0.05  # bits of I(Z;Y): how near a linear decoder comes to the exact curve in every seed
-UNTRAINED = 0.03  # of the objectives' ranges: what so short a training may leave below the front
+LINEAR = 0.05  # bits of I(Z;Y): how near a linear decoder comes to the exact curve at each β in every seed
+UNTRAINED = 0.03  # of the objectives' ranges: what so short a training may leave below the front, the grid's too
 BETAS = {"from": 0.015, "to": 0.8, "count": 8, "scale": "log"}
 SPEC: dict[str, Any] = {
     "name": "against the exact front",
@@ -72,22 +72,26 @@ def reports() -> dict[str, Any]:
 
 
 def test_a_linear_decoder_lands_near_the_exact_curve() -> None:
-    """Which has a linear encoder and decoder itself, of constant variances."""
+    """Which has a linear encoder and decoder itself, of constant variances. At each β in each seed: in the mean over
+    several βs one could lie above and make up for another."""
     torch.set_num_threads(1)
-    weighting = {"name": "fixed", "beta": {"grid": [0.03, 0.1, 0.3]}}
+    betas = {f"β {beta}": beta for beta in (0.03, 0.1, 0.3)}
     spec = {
         **SPEC,
         "model": {"name": "mlp", "widths": [], "latent": 3, "head": []},
         "seeds": [0, 1, 2],
-        "arms": [{"name": "linear", "weighting": weighting}],
+        "arms": [{"name": name, "weighting": {"name": "fixed", "beta": beta}} for name, beta in betas.items()],
     }
-    reports = last_reports(view_of(spec).study, {"linear"})
-    exact = arm(played(spec, lambda trial: reports[trial.id]), "linear").place.exact
-    assert exact is not None
-    gap = exact.matched["i_zy_bits"]
-    print(f"a linear decoder lies {gap.mean:+.4f} bits from the exact curve, {gap.low:+.4f} to {gap.high:+.4f} by seed")
-    assert gap.low is not None and gap.high is not None
-    assert -LINEAR <= gap.low <= gap.high <= LINEAR
+    reports = last_reports(view_of(spec).study, set(betas))
+    comparison = played(spec, lambda trial: reports[trial.id])
+    for name in betas:
+        exact = arm(comparison, name).place.exact
+        assert exact is not None
+        gap = exact.matched["i_zy_bits"]
+        words = f"{gap.mean:+.4f} bits from the exact curve, {gap.low:+.4f} to {gap.high:+.4f} by seed"
+        print(f"a linear decoder at {name} lies {words}")
+        assert gap.seeds == 3 and gap.low is not None and gap.high is not None
+        assert -LINEAR < gap.low <= gap.high < LINEAR
 
 
 def played(spec: dict[str, Any], metrics_of: Callable[[PlannedTrial | Slot], Any]) -> Comparison:
@@ -127,7 +131,8 @@ HONEST = [each["name"] for each in SPEC["arms"] if each["name"] != SPOILED]
 
 @pytest.mark.parametrize("name", HONEST)
 def test_the_distance_to_the_exact_front_is_what_theory_allows(comparison: Comparison, name: str) -> None:
-    """Nothing lies above the front, and what has learned lies near it: the interval meets [−0.03, 0]."""
+    """Nothing lies above the front, and what has learned lies near it: the interval meets [−0.03, 0]. That is wider
+    than the tolerance, which is for arms against a grid that was trained as shortly (docs/methods.md)."""
     exact = arm(comparison, name).place.exact
     assert exact is not None and exact.distance.seeds == 10
     mean, half = exact.distance.mean, exact.distance.half_width

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,14 @@ from pathlib import Path
 import torch
 
 from service.contract.methods.own_description import Code
+from service.contract.study.data_paths import OPENED_BY, folders_of
+from service.contract.study.domains import check_domains
 from service.contract.study.expansion import count_trials
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Arm, Study
 from service.contract.wire.errors import InvalidInput, ParetoscopeError
 from service.contract.wire.tried_arms import ArmBegins, ArmTried, Outcome, StudyRefused, Told, line_of
+from workers.data import data_folder
 from workers.own_code.describing import describe
 from workers.own_code.first_step import trials_of, tried_arm, tried_script
 from workers.own_code.loaded import LoadedCode
@@ -45,6 +49,7 @@ def tried(
             described = Code(hash=NO_HASH, entry=entry, problems=describe(folder, entry))
             body, code = {**body, "code": described.model_dump()}, LoadedCode(folder, entry)
     study = check_study(body)
+    check_domains(study, data_folder(), folders_of(os.environ.get(OPENED_BY, "")))
     counts = count_trials(study)
     for arm in study.arms:
         tell(ArmBegins(arm=arm.name))

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import FrameType
 
 from service.contract.metrics import SECONDS
+from service.contract.study.data_paths import OPENED_BY, folders_of
+from service.contract.study.domains import check_domains
 from service.contract.study.expansion import expand
 from service.contract.study.extension import depends_on_epochs
 from service.contract.study.parsing import check_study
@@ -30,6 +32,7 @@ from service.contract.wire.errors import NotFound, OtherVersion, ParetoscopeErro
 from service.contract.wire.events import REASON_LENGTH, TrialState
 from service.contract.wire.log_lines import LOG_FORMAT, log_to_stderr
 from service.contract.wording.numbers import plural
+from workers.data import data_folder
 from workers.own_code.unpacking import FOLDER
 from workers.planning.begun import begun_of
 from workers.planning.past import past_of
@@ -91,6 +94,7 @@ def drive(study_id: str, url: str, token: str | None) -> int:
     try:
         work = fetch(client)
         reporter.rounds = work.rounds
+        check_domains(work.study, data_folder(), folders_of(os.environ.get(OPENED_BY, "")))
         outcome = _train_everywhere(study_id, work, client, reporter)
     except (Unavailable, NotFound, OtherVersion, ConnectionError) as error:
         log.error("%s", error if isinstance(error, OtherVersion) else f"the service or Ray was lost: {error}")

@@ -5,6 +5,7 @@ Of a search that trained all its trials it is told when `limits.gain` would have
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import moocore
@@ -36,17 +37,23 @@ def epochs_by_seed(view: View, arm: str) -> BySeed:
 
 def epochs_trained(question: Question) -> Said:
     """The seeds of a configuration stop together, so that every seed has the same share."""
-    shares = epochs_by_seed(question.view, question.arm)
-    return (
-        mean(over_seeds(shares), question.seeds)
-        if len(set(shares.values())) > 1
-        else Said(percent(max(shares.values())))
-    )
+    return _same_or_mean(epochs_by_seed(question.view, question.arm), question, percent)
 
 
 def epochs_each(question: Question) -> Said:
-    epochs = [trial.epoch for trial in question.view.trials.values() if trial.planned.arm == question.arm]
-    return Said(number(float(np.mean(epochs))))
+    """Networks of one stack, whatever their seeds, are stopped by one clock."""
+    by_seed: dict[int, list[int]] = {}
+    for trial in question.view.trials.values():
+        if trial.planned.arm == question.arm:
+            by_seed.setdefault(trial.planned.seed, []).append(trial.epoch)
+    return _same_or_mean({seed: float(np.mean(own)) for seed, own in by_seed.items()}, question, number)
+
+
+def _same_or_mean(by_seed: BySeed, question: Question, said: Callable[[float], str]) -> Said:
+    """What is the same in every seed because one decision made it has no interval that would say anything."""
+    if len(set(by_seed.values())) > 1:
+        return mean(over_seeds(by_seed), question.seeds)
+    return Said(said(max(by_seed.values())))
 
 
 def seconds_by_seed(view: View, arm: str) -> BySeed:
@@ -148,7 +155,7 @@ QUANTITIES = [
     Quantity("epochs trained(ARM)", "as a share of those planned", epochs_trained),
     Quantity(
         "epochs each(ARM)",
-        "to which its trainings came, mean over all of them",
+        "to which its trainings came, mean over those of each seed, then over seeds where they differ",
         epochs_each,
         lambda q: "epochs of each training",
     ),

@@ -18,6 +18,7 @@ from service.answers.comparison import comparison_answer
 from service.answers.sought import Sought
 from service.answers.studies import front_answer, study_answer, study_with_figures, unreadable_study, up_to_now
 from service.contract.study.data_paths import check_as_written, folders_of
+from service.contract.study.domains import check_domains
 from service.contract.study.extension import Extension
 from service.contract.study.parsing import parse, read
 from service.contract.study.study import Study
@@ -70,10 +71,12 @@ LANGUAGES = ("json", "yaml")
 
 
 def _check_place(parts: Parts, study: Study) -> None:
-    """Data of your own lies where studies may read; workers look once more, where links lead."""
+    """Data of your own lies where studies may read, and has the domains that are named; workers look once more."""
+    folder, opened = parts.settings.data_folder, folders_of(parts.settings.open_folders)
     path = getattr(study.data, "path", None)
     if isinstance(path, str):
-        check_as_written(path, parts.settings.data_folder, folders_of(parts.settings.open_folders))
+        check_as_written(path, folder, opened)
+    check_domains(study, folder, opened)
 
 
 @router.post("/studies", status_code=201, openapi_extra=STUDY, responses=refuses(Conflict))
@@ -90,7 +93,7 @@ async def submit_study(
         return parse(with_known_code(read(text, language), parts, caller))
 
     study = await run_in_threadpool(checked)
-    _check_place(parts, study)
+    await run_in_threadpool(_check_place, parts, study)
     study = await run_in_threadpool(with_earlier_trials, study, parts)
 
     def create() -> StudyAnswer:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 
 from service.contract.metrics import described
 from service.contract.vocabulary import vocabulary
+from service.contract.wording.chosen_split import flattery_words
 from tests.browser.pages import needs_chromium
 from tests.browser.stage import play
 
@@ -90,6 +91,25 @@ def test_studies_are_sorted_by_what_their_column_shows(stage: Page, column: str,
         stage, f"async (stage, argument) => {{ {script} }}", {"studies": studies, "column": column}
     )
     assert (up, down, untouched) == (rising, rising if column == "select" else rising[::-1], "abc")
+
+
+def test_studies_whose_hypervolume_is_flattered_are_marked_in_the_list(stage: Page) -> None:
+    """Beside the line that it is about, as soon as there is one; a study that validation chose has no mark."""
+    words = flattery_words("test")
+    studies = [
+        study("flattered", spark=[1.0, 2.0], flattered=words),
+        study("honest", spark=[1.0, 2.0], flattered=None),
+        study("empty", spark=[], flattered=words),
+    ]
+    script = """list(argument);
+      await showList(page);
+      const marks = () => [...page.querySelectorAll("tbody .flattered")]
+        .map(({ hidden, textContent, title }) => (hidden ? null : [textContent, title]));
+      const first = marks();
+      list(argument.map((own) => ({ ...own, flattered: null })));
+      await stage.pass(2000);
+      return [first, marks()];"""
+    assert on_list(stage, "", script, studies) == [[[words.split(",")[0], words], None, None], [None, None, None]]
 
 
 def test_the_list_is_asked_for_every_two_seconds_while_someone_looks(stage: Page) -> None:

@@ -19,6 +19,7 @@ from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from tests.workers.sending.service_stand_in import Answer, Request, StandIn
+from tests.workers.stand_ins import put_domains
 from workers import run_study
 from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import living_of, members_of
@@ -302,6 +303,22 @@ def test_a_study_with_one_trained_trial_is_finished(
 ) -> None:
     code, events = driven(Known(SPEC, states), monkeypatch, failing(fails))
     assert (code, events[-1]) == (DONE, ("study:finished:job7", None))
+
+
+def test_a_misspelt_domain_fails_the_study_before_anything_is_trained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where the service does not see the folder, the driver does."""
+    put_domains(tmp_path / "pictures", each=1)
+    monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
+    problem = {"name": "multitask", "main": "domain-lft", "auxiliaries": ["domain-photo"]}
+    spec = {**SPEC, "data": {"name": "image-folder", "path": "pictures"}, "problem": problem}
+    spec["arms"] = [{"name": "a", "weighting": {"name": "uniform"}}]
+    trained: list[object] = []
+    code, ((_, reason),) = driven(Known(spec, ["planned"] * 2), monkeypatch, lambda *own: trained.append(own))
+    assert code == FAILED and not trained
+    assert reason is not None and "arms[0].problem.main: the folder has no domain for task 'domain-lft'" in reason
+    assert reason.endswith("known: domain-art-painting, domain-photo, domain-sketch")
 
 
 def test_a_driver_that_raises_fails_the_study_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

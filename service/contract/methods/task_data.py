@@ -18,6 +18,7 @@ Attribute = Literal[
 ]  # fmt: skip
 ATTRIBUTES: tuple[str, ...] = get_args(Attribute)  # in the order of CelebA's file
 DOMAIN = "domain-"  # before the folder's name: the task of a domain
+PICTURES = (".jpg", ".jpeg", ".png")  # endings of the files that are read from a folder of images
 Side = Annotated[int, Field(ge=8, le=256)]
 
 

@@ -99,7 +99,7 @@ def _reported(study: Study, name: str, path: str) -> Iterator[Detail]:
 
 
 def _tasks(study: Study) -> Iterator[Detail]:
-    """The data must have every task; where its columns are known only when it is read, those it makes are checked."""
+    """The data must have every task. Which domains a folder of images has, `domains` sees where the folder is."""
     columns, absent = _columns(study.data), _absent(study.data)
     for i, arm in enumerate(study.arms):
         if not isinstance(arm.problem, Multitask):

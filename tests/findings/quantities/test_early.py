@@ -55,6 +55,16 @@ def test_epochs_and_seconds_of_a_study_with_halving_are_shares_of_the_whole(monk
     assert said("seconds share of study(whole; manual β)", stopped_at_5()) == "0.667 ± 0.000 (3 seeds)"
 
 
+def test_epochs_have_an_interval_where_seeds_differ() -> None:
+    view = bottleneck_of(MANUAL, seeds=[0, 1, 2], training={"epochs": 10})
+    tell(view, event("study_started"))
+    for trial, own in view.trials.items():
+        play(view, trial, [{"epoch": 4 + own.planned.seed, "i_xz_bits": 2.0, "i_zy_bits": 1.0, "seconds": 1.0}])
+    tell(view, event("study_finished"))
+    assert said("epochs each(manual β)", finding(view)) == "5.00 ± 2.48 (3 seeds)"
+    assert said("epochs trained(manual β)", finding(view)) == "0.500 ± 0.248 (3 seeds)"
+
+
 def test_what_a_clock_ended_is_kept_with_what_it_had_reached() -> None:
     """Else its arms would be told as still under way, and not tested."""
     view = bottleneck_of(MANUAL, MIB, seeds=[0, 1, 2], limits={"training_seconds": 9})

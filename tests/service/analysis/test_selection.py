@@ -66,6 +66,17 @@ def test_what_an_arm_reaches_is_the_mean_over_seeds_of_each_seeds_best() -> None
     assert reached.half_width == pytest.approx(4.303 * 0.01 / 3**0.5, rel=1e-3)
 
 
+def test_epsilon_and_igd_plus_are_of_the_points_that_validation_chose() -> None:
+    """Of the grid these are (4.5, 0.9) and (8.5, 1.5), with units 4 and 0.6; its third β shows a better (8, 2.5)."""
+    view = bottleneck_of(MANUAL, MIB, seeds=[0], data=HELD)
+    for trial, held, shown in zip(view.trials, [*VALIDATION, (6.0, 1.2, 0.8)], [*TEST, (8.2, 2.0, 0.8)], strict=True):
+        play(view, trial, [reported(held, shown)])
+    grid, mib = (arm.place.indicators for arm in compared(view).arms)
+    assert grid.epsilon.mean == pytest.approx(0.5 / 0.6), "what its second β has less than MIB"
+    assert grid.igd_plus.mean == pytest.approx(np.hypot(0.3 / 4, 0.5 / 0.6) / 3)
+    assert mib.epsilon.mean == pytest.approx(3.7 / 4) and mib.igd_plus.mean == pytest.approx(3.7 / 4 / 3)
+
+
 def test_the_arm_that_the_verdict_is_about_is_chosen_on_validation() -> None:
     """UW looks best to what chooses, MGDA on test: the best of many claimed values would flatter."""
     rivals = [{"name": name, "weighting": {"name": name.lower()}} for name in ("UW", "MGDA")]

@@ -12,6 +12,7 @@ from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.tried_arms import ArmBegins, ArmTried, Told
 from tests.workers.own_code.parts import CPU, two_heads, written
+from tests.workers.stand_ins import put_domains
 from workers.check_study import tried
 from workers.own_code.describing import describe
 from workers.own_code.first_step import one_step, trials_of
@@ -31,6 +32,17 @@ def answers(body: dict[str, Any], folder: Path | None = None) -> list[ArmTried]:
 def own(folder: Path, *arms: dict[str, Any], **changed: Any) -> list[ArmTried]:
     written(folder, two_heads())
     return answers({"name": "s", "arms": list(arms), "training": {"batch_size": 16}, **changed}, folder)
+
+
+def test_a_misspelt_domain_is_told_before_any_arm_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    put_domains(tmp_path / "pictures", each=1)
+    monkeypatch.setenv("PARETOSCOPE_DATA", str(tmp_path))
+    problem = {"name": "multitask", "main": "domain-lft", "auxiliaries": ["domain-photo"]}
+    arm = {"name": "a", "problem": problem, "weighting": {"name": "uniform"}}
+    told: list[Told] = []
+    with pytest.raises(InvalidInput, match=r"main: the folder has no domain for task 'domain-lft'; known: domain-art"):
+        tried({"name": "s", "data": {"name": "image-folder", "path": "pictures"}, "arms": [arm]}, 60, told.append)
+    assert told == []
 
 
 def test_every_width_of_a_grid_is_tried(tmp_path: Path) -> None:

@@ -124,7 +124,10 @@ def test_each_of_16_mixed_nib_members_equals_training_it_alone(cohorts: Any) -> 
             assert found == pytest.approx(expected, rel=1e-4, abs=1e-5), trial.id
 
 
-def test_more_compression_gives_nib_a_lower_rate(cohorts: Any) -> None:
+EVERY_EXAMPLE = 10.5  # bits that would tell all 1,437 training images apart
+
+
+def test_more_compression_gives_nib_a_lower_rate_and_a_bound_that_says_something(cohorts: Any) -> None:
     betas = [1e-2, 1e-1, 2e-1, 3e-1, 6e-1, 2.0]
     trials = [cohorts.trial(str(b), Fixed(beta=b), epochs=40)._replace(problem=NIB, model=Mlp()) for b in betas]
     final = cohorts.reports(trials, every=40)[-1].metrics
@@ -132,6 +135,10 @@ def test_more_compression_gives_nib_a_lower_rate(cohorts: Any) -> None:
     assert all(less < more + 0.05 for more, less in itertools.pairwise(rates)), rates
     assert rates[0] > 4.5 and 1 < rates[3] < 4 and rates[-1] < 0.1, rates
     assert final["0.1"]["accuracy"] > 0.9
+    for beta, most in (("0.1", 20.0), ("0.2", EVERY_EXAMPLE), ("0.3", EVERY_EXAMPLE)):
+        tight, loose = final[beta]["i_xz_bits"], final[beta]["kl_prior_bits"]
+        print(f"NIB, β {beta}: {tight:.1f} bits by the fitted marginal, {loose:.0f} by N(0, I)")
+        assert 3 * tight < loose and tight < most
 
 
 def test_without_a_bottleneck_digits_are_learned_and_information_is_null(cohorts: Any) -> None:

@@ -165,6 +165,18 @@ def test_every_epoch_averages_latent_samples(cohorts: Any) -> None:
     assert one == pytest.approx(many, abs=0.1)
 
 
+@pytest.mark.parametrize("rate", ["vib", "nib"])
+def test_the_last_epoch_is_measured_as_every_other(cohorts: Any, rate: Any) -> None:
+    """Of the same weights, with as many samples of the code: else curves would jump where they end."""
+    trial = cohorts.trial("a", Fixed(beta=0.1), batch_size=500)._replace(problem=Bottleneck(rate=rate))
+    cohort = Cohort([trial], [load(Digits(validation_fraction=0.2))], torch.device("cpu"))
+    cohort.train_epoch(1)
+    asked = Evaluation(estimators=["pairwise-upper"], attacks=[{"name": "fgsm"}], attack_every=1)
+    between, last = (cohort.evaluate(asked, 1, last) for last in (False, True))
+    assert {"i_xz_bits", "i_zy_bits", "accuracy", "validation_i_zy_bits", "train_accuracy"} < between.keys()
+    assert {name: last[name] for name in between} == between
+
+
 def test_training_stops_when_all_members_have_failed(cohorts: Any) -> None:
     trial = cohorts.trial("wild", Fixed(), epochs=50, optimizer="sgd", learning_rate=1e8)
     reports = cohorts.reports([trial])

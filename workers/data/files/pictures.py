@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from service.contract.wire.errors import InvalidInput
 
 FORMATS = ("JPEG", "PNG")
-ENDINGS = (".jpg", ".jpeg", ".png")
 
 
 def read(files: Sequence[Path], size: int) -> NDArray[np.uint8]:

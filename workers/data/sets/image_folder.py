@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.methods.data import ImageFolder
-from service.contract.methods.task_data import DOMAIN
+from service.contract.methods.task_data import PICTURES
+from service.contract.study.domains import task_of
 from service.contract.wire.errors import InvalidInput, NotFound
 from workers.data import DataSet, Draw, Targets, selection
 from workers.data.files import pictures
@@ -58,7 +59,7 @@ def load(spec: ImageFolder, folder: Path) -> Draw:
         return selection.portions(strata[train], strata[test], spec, spec.test_images, seed)
 
     assembled = assemble(splits, spec, Facts(len(classes)), as_bytes, portion=portion)
-    names = [f"{DOMAIN}{domains[d].lower().replace('_', '-').replace(' ', '-')}" for d in trained]
+    names = [task_of(domains[d]) for d in trained]
     if len(set(names)) < len(names):
         raise InvalidInput(f"data 'image-folder': two domains have the same name but for case and hyphens: {domains}")
     number = torch.full((len(domains),), -1)
@@ -87,7 +88,7 @@ def _files(root: Path, path: str) -> list[Path]:
     """Pictures relative to the root, sorted."""
     if not root.is_dir():
         raise NotFound(f"data 'image-folder': path must be a folder of domains, got {path!r}")
-    files = sorted(file.relative_to(root) for file in root.glob("*/*/*") if file.suffix.lower() in pictures.ENDINGS)
+    files = sorted(file.relative_to(root) for file in root.glob("*/*/*") if file.suffix.lower() in PICTURES)
     if not files:
         raise NotFound(f"data 'image-folder': there is no domain/class/*.jpg in {path!r}")
     return files
