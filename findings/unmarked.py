@@ -54,7 +54,7 @@ IN_WORDS = {
 IN_WORDS |= {"hundred", "thousand"}
 NUMBER = re.compile(r"\d[\d.,]*|\b([^\W\d]+)\s+(?=([^\W\d]+))")  # or a word and the next
 
-MEASURED = re.compile(r"<!--measured: make (\S+), (\d{4}-\d\d-\d\d)-->.*?<!--/-->", re.DOTALL)
+MEASURED = re.compile(r"<!--measured: make (\S+)[^,>]*, (\d{4}-\d\d-\d\d)-->.*?<!--/-->", re.DOTALL)
 # What makes a number look measured: "0.06", "8 %", "± 3", "n = 8", but not "0.1·N(0, 1)" or "±0.2", parts of a formula.
 UNITS = COUNTED - {f"{EPOCH}s"} | {"%", "bit", "nat", "nats", "s", "ms", "studies", "min", "minute", "hour", "kB", "MB"}
 UNITS = {unit.lower() for unit in UNITS}

@@ -313,6 +313,7 @@ class Launcher:
     def _submit(self, jobs: Jobs, row: StudyRow, reason: str | None, excused: bool = False) -> None:
         with self._views.read(row.id) as view:
             attempt = view.attempt + 1
+            self._states.drop_older(row.id, view.anew_since)
             if reason is not None:
                 reason = f"{reason[:MOST_OF_REASON]}; {where_it_goes_on(view, self._states.of(row.id))}"
         job = row.id if attempt == 1 else f"{row.id}-{attempt}"

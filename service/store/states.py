@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -72,6 +72,14 @@ class States:
         for state in self.of(study):
             if not set(state.living).isdisjoint(trials):
                 self._place(study, state.key).unlink(missing_ok=True)
+
+    def drop_older(self, study: str, anew_since: Mapping[str, float]) -> None:
+        """Those saved before a trial that lives in them was begun anew: a backup has them, or a service that was killed
+        between the two left them. To go on from one would leave out the epochs before it."""
+        for file in self.files(study):
+            state = file.head()
+            if state is not None and any(file.saved_at < anew_since.get(trial, 0.0) for trial in state.living):
+                file.place.unlink(missing_ok=True)
 
     def forget(self, study: str) -> None:
         remove(self._folder / study)

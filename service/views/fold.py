@@ -117,6 +117,12 @@ class StudyView:
         study = self.study
         return {arm.name: int(arm.training.get("epochs", study.training.epochs)) for arm in study.arms}
 
+    @property
+    def anew_since(self) -> dict[str, float]:
+        """When trials were begun anew, in seconds since 1970; those that were never are not in it."""
+        begun = {own: trial.anew_since for own, trial in self.all_trials.items()}
+        return {own: datetime.fromisoformat(at).timestamp() for own, at in begun.items() if at is not None}
+
     def apply(self, logged: Logged) -> None:
         self.seq, at, event = logged
         self.memo.clear()
@@ -208,13 +214,13 @@ class StudyView:
         if isinstance(event, StudyRetried):
             self.not_before = datetime.fromisoformat(at) + timedelta(seconds=event.wait_seconds)
             for trial in event.trials:
-                self.all_trials[trial].begin_anew()
+                self.all_trials[trial].begin_anew(at)
         elif isinstance(event, StudyExtended):
             self._plan(as_meant(event.spec, event.version))
             for trial in event.trials:
                 self.all_trials[trial].go_on()
             for trial in event.anew or ():
-                self.all_trials[trial].begin_longer()
+                self.all_trials[trial].begin_longer(at)
         else:
             return
         self.ended = [trial for trial in self.ended if self.all_trials[trial].is_over]

@@ -53,6 +53,7 @@ class TrialView:
     log: list[str] = field(default_factory=list)  # the last lines
     retries: int = 0  # how often it was begun anew after it had failed
     extensions: int = 0  # how often it got more epochs after it had finished
+    anew_since: str | None = None  # what was saved of it before is of another training; none: nothing is
     notes: Notes = field(default_factory=Notes)
     bounds: Sequence[Judged] = ()  # of its study, as what chooses sees them
     stopped_after: int | None = None  # the epoch after which the study's `stopping` ended it
@@ -145,15 +146,17 @@ class TrialView:
         if lines:
             self.log = [*self.log, *lines][-LOG_LINES:]
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, at: str) -> None:
         """Once more after it had failed."""
         self._forget()
         self.retries += 1
+        self.anew_since = at
 
-    def begin_longer(self) -> None:
+    def begin_longer(self, at: str) -> None:
         """It has more epochs to go, and its training is another one with them."""
         self._forget()
         self.extensions += 1
+        self.anew_since = at
 
     def _forget(self) -> None:
         """As if it had never been trained; its log stays."""

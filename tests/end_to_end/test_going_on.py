@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from workers.training.loop import train
 pytestmark = pytest.mark.timeout(300)
 
 EPOCHS = 400
+TOLD_SECONDS = 10  # from a driver's death to the event that says so
 SPEC: dict[str, Any] = {
     "name": "disturbed",
     "data": {"name": "digits", "train_fraction": 0.3, "test_images": 100},
@@ -101,6 +103,7 @@ def test_a_study_whose_processes_are_killed_in_the_middle_goes_on_to_the_same_me
     first = saved_after(client, study)
     until(lambda: saved_after(client, study) > first, "another save, by their successors", 150)
     second = saved_after(client, study)
+    killed = datetime.now(UTC)
     kill(driver_of(cluster, study))
     ended_as_if_nothing_had_happened(study, undisturbed)
     again = goes_on_after(study.events())
@@ -108,6 +111,7 @@ def test_a_study_whose_processes_are_killed_in_the_middle_goes_on_to_the_same_me
     assert again[0] >= first and again[4] >= second > first, "from the last save, not from the beginning"
     [_, started] = [event for event in study.events() if event["kind"] == "study_started"]
     assert started["reason"].endswith(f"4 trials go on after epoch {again[4]}")
+    assert (datetime.fromisoformat(started["at"]) - killed).total_seconds() < TOLD_SECONDS
 
 
 def trains(title: str) -> bool:

@@ -36,6 +36,8 @@ def test_garbage_is_collected_once_the_service_has_started() -> None:
         ("RAY_URL", "ray", "PARETOSCOPE_RAY_URL: must be an address"),
         ("TOKEN", "fifteen letters", "the service's token must have at least 16 characters, or it can be guessed"),
         ("FD", "77", "PARETOSCOPE_FD: must be an open socket, got 77"),
+        ("HOST", "0.0.0.0", "'0.0.0.0' can be reached by others, and no token is set: set PARETOSCOPE_TOKEN_PATH or"),
+        ("HOST", "::", "'::' can be reached by others, and no token is set: set PARETOSCOPE_TOKEN_PATH or"),
     ],
 )
 def test_a_variable_that_breaks_a_rule_is_a_sentence(tmp_path: Path, name: str, value: str, words: str) -> None:
@@ -46,6 +48,7 @@ def test_a_variable_that_breaks_a_rule_is_a_sentence(tmp_path: Path, name: str, 
     )
     assert ended.returncode in (1, 2) and ended.stderr.splitlines()[-1].startswith(words), ended.stderr
     assert "Traceback" not in ended.stderr
+    assert name == "FD" or list(tmp_path.iterdir()) == [], "nothing is begun"
 
 
 def test_a_token_of_sixteen_characters_will_do() -> None:

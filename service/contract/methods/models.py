@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from service.contract.parameters.axes import Axis, Range, largest, listed
 from service.contract.parameters.strict import Strict
 
+MOST_HEADS = 64
 Width = Annotated[int, Field(ge=1, le=8192)]
 
 
@@ -112,7 +113,7 @@ class Transformer(Strict):
     width: Axis[Width] = Field(
         32, description="numbers that stand for a word or a row in every layer; divided by the heads"
     )
-    heads: Axis[Annotated[int, Field(ge=1, le=64)]] = Field(4, description="attention heads of a layer")
+    heads: Axis[Annotated[int, Field(ge=1, le=MOST_HEADS)]] = Field(4, description="attention heads of a layer")
     layers: Axis[Annotated[int, Field(ge=1, le=24)]] = Field(
         2, description="attention layers, each with a feed-forward pair"
     )
@@ -124,11 +125,16 @@ class Transformer(Strict):
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Transformer:
-        """Of an axis each value each of the other's, as a trial may have them together."""
+        """Of an axis each value each of the other's, as a trial may have them together.
+
+        Values of an axis that are no numbers of heads or widths are told of each by itself, later.
+        """
         for name in ("width", "heads"):
             if isinstance(getattr(self, name), Range):
                 raise ValueError(f"heads must divide width: give {name} as a value, a grid or a choice, got a range")
-        for width, heads in itertools.product(listed(self.width), listed(self.heads)):
+        possible = [heads for heads in listed(self.heads) if heads in range(1, MOST_HEADS + 1)]
+        widths = [width for width in listed(self.width) if isinstance(width, int)]
+        for width, heads in itertools.product(widths, possible):
             if width % heads:
                 raise ValueError(f"heads must divide width, got {heads} and {width}")
         return self

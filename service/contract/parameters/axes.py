@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -59,7 +60,7 @@ def check_bounds(low: float, high: float, scale: Scale, may_be_one: bool = False
 
 def _check_differ(what: str, values: list[Any]) -> None:
     if len(set(values)) < len(values):
-        twice = next(v for v in values if values.count(v) > 1)
+        twice = next(value for value, times in Counter(values).items() if times > 1)
         raise ValueError(f"{what} values must differ, {twice!r} appears twice")
 
 
@@ -125,6 +126,10 @@ class Grid(Keyed):
     def values(self) -> list[Any]:
         return list(self.grid) if isinstance(self.grid, list) else list(self.grid.values())
 
+    def size(self) -> int:
+        """How many values, without making them."""
+        return len(self.grid) if isinstance(self.grid, list) else self.grid.count
+
 
 class Range(Keyed):
     """An interval that a search suggests values from."""
@@ -165,6 +170,18 @@ def listed(axis: Any) -> list[Any]:
     if isinstance(axis, Choice):
         return list(axis.choice)
     return axis.values() if isinstance(axis, Grid) else [axis]
+
+
+def shortened(axis: Grid | Searched) -> dict[str, Any]:
+    """The axis as a study writes it, with its first value alone; a range as it is."""
+    match axis:
+        case Choice(choice=values):
+            return {"choice": values[:1]}
+        case Grid(grid=list() as values):
+            return {"grid": values[:1]}
+        case Grid(grid=Span(from_=first)):
+            return {"grid": [first]}
+    return axis.model_dump(by_alias=True)
 
 
 def largest(axis: Any) -> Any:

@@ -71,7 +71,12 @@ class Slot(NamedTuple):
 
 def arm_errors(study: Study) -> list[Detail]:
     """What pydantic cannot see by itself: overrides against their model, each value of an axis against its field."""
-    details: list[Detail] = []
+    details: dict[str, Detail] = {}
+
+    def tell(path: str, message: str) -> None:
+        details.setdefault(path, Detail(path=path, message=message))
+
+    looked_at: set[tuple[int, str]] = set()
     for i, place, arm in branches_of(study):
         try:
             parts = parts_of(study, arm)
@@ -80,23 +85,24 @@ def arm_errors(study: Study) -> list[Detail]:
             for e in error.errors():
                 keys = [str(key) for key in (*e["loc"][:1], (e.get("ctx") or {}).get("key")) if key is not None]
                 path = ".".join([f"arms[{i}]", overridden, *keys])
-                details.append(Detail(path=path, message=f"{e['msg']}, got {e['input']!r}"[:400]))
+                tell(path, f"{e['msg']}, got {e['input']!r}"[:400])
             continue
         chooses = isinstance(study.arms[i].weighting, WeightingChoice)
         if isinstance(arm.search, Suggesting) and not chooses and not any(part.searched() for part in parts):
             what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
             rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
-            details.append(Detail(path=f"arms[{i}].search", message=rule))
+            tell(f"arms[{i}].search", rule)
         for part in parts:
             assert isinstance(part, Part), "each weighting of a choice is looked at by itself"
             for field, axis in (part.axes() | part.searched()).items():
                 root = f"arms[{i}].{part.place}" if field.partition(".")[0] in part.own_keys else part.place
                 root = place if part.place == "weighting" else root
+                if (i, path := f"{root}.{field}") in looked_at:  # with another weighting of the arm's choice
+                    continue
+                looked_at.add((i, path))
                 for where, message in _axis_errors(arm, part, field, axis):
-                    path = f"{root}.{field}.{where}"
-                    if not any(d.path == path for d in details):
-                        details.append(Detail(path=path, message=message))
-    return details
+                    tell(f"{path}.{where}", message)
+    return list(details.values())
 
 
 def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Arml
 from service.contract.parameters.strict import Strict
+from service.contract.study.axis_sizes import refuse_crowded
 from service.contract.study.expansion import Config, PlannedTrial, Slot, expand
 from service.contract.study.parsing import check_study, refuse_hidden
 from service.contract.study.parts import parts_of
@@ -51,6 +52,7 @@ def extended(study: Study, wish: Extension) -> Study:
             raise _refused("grid", f"there is no arm {name!r}; known: {', '.join(arm.name for arm in study.arms)}")
         for key, values in axes.items():
             _add_points(study, spec["arms"][number], study.arms[number], key, values)
+    refuse_crowded(spec)
     more = check_study(spec)
     if {trial.id for trial in expand(study)} - {trial.id for trial in expand(more)}:
         raise _refused("", "this would change trials that were planned before: submit it as a new study")
@@ -100,7 +102,8 @@ def _add_points(study: Study, spec: dict[str, Any], arm: Arm, key: str, values: 
         known = ", ".join(f"{own.place}.{axis}" for own in parts_of(study, arm) for axis in own.grids()) or "none"
         raise _refused(path, f"{key} is no grid of arm {arm.name!r}; its grids: {known}")
     points = grids[field].values()
-    if twice := [value for value in values if value in points]:
+    known_points = set(points)
+    if twice := [value for value in values if value in known_points]:
         raise _refused(path, f"the grid has {twice[0]!r} already")
     inner, _, entry = field.partition(".")
     grid = {"grid": [*points, *values]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from service.contract.study import limit_rules, stopping_rules
+from service.contract.study.axis_sizes import refuse_crowded
 from service.contract.study.expansion import arm_errors, count_trials, count_verifying
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
@@ -22,6 +24,7 @@ from service.contract.wording.plain_text import hidden_places, printable
 
 Loc = tuple[str | int, ...]
 MOST_TOLD = 20
+MOST_LISTED = 100  # of the rules that a study breaks
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # of pydantic, whose words are of classes
 LONGEST = 300  # of what a parser says, which may quote a whole line
 
@@ -46,7 +49,10 @@ def _own_loc(loc: Loc, body: Any) -> Loc:
     kept: list[str | int] = []
     here: Any = body
     for part in loc:
-        exists = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
+        if isinstance(here, list):  # a range is searched for a text number by number
+            exists = isinstance(part, int) and part in range(len(here))
+        else:
+            exists = isinstance(here, dict) and part in here
         if exists:
             here = here[part]
             kept.append(part)
@@ -139,21 +145,36 @@ def check_study(body: Any) -> Study:
         raise InvalidInput(message, [Detail(path="", message=message)])
     try:
         study = Study.model_validate(body)
-        details = [*arm_errors(study), *broken(study)]
     except ValidationError as error:
-        details = _details(error, body)
+        raise _refused(_details(error, body)) from None
     except RecursionError:
-        details = [Detail(path="", message="nested too deeply")]
-    if not details:
-        planned = sum(count_trials(study).values()) + sum(count_verifying(study).values())
-        if planned > study.limits.trials:
-            rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
-            details = [Detail(path="limits.trials", message=rule)]
-        elif not (details := [*limit_rules.broken(study), *stopping_rules.idle(study)]):
-            return study
-    first = details[0]
-    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-    raise InvalidInput(f"{first.path}: {first.message}{more}" if first.path else first.message, details)
+        raise _refused([Detail(path="", message="nested too deeply")]) from None
+    with suppress(ValidationError):  # of what an arm overrides, which the arm's errors tell
+        _refuse_more(study, sum(count_trials(study).values()))  # before the values of its axes are looked at
+    # Rules between parts take it that each value of an axis is one that its field may have.
+    if details := arm_errors(study) or broken(study):
+        raise _refused(details)
+    _refuse_more(study, sum(count_trials(study).values()) + sum(count_verifying(study).values()))
+    if details := [*limit_rules.broken(study), *stopping_rules.idle(study)]:
+        raise _refused(details)
+    return study
+
+
+def _refuse_more(study: Study, planned: int) -> None:
+    if planned > study.limits.trials:
+        rule = f"the study expands to {planned:,} trials, over limits.trials = {study.limits.trials:,}"
+        raise _refused([Detail(path="limits.trials", message=rule)])
+
+
+def _refused(details: Sequence[Detail]) -> InvalidInput:
+    """With so many of them that a person may read them all; the message says how many there are."""
+    first, others = details[0], len(details) - 1
+    more = f" (and {others:,} more)" if others else ""
+    if len(details) > MOST_LISTED:
+        more = f" (and {others:,} more, of which {MOST_LISTED - 1} are listed)"
+    return InvalidInput(
+        f"{first.path}: {first.message}{more}" if first.path else f"{first.message}{more}", [*details[:MOST_LISTED]]
+    )
 
 
 def _line_of(node: yaml.Node | None, path: str) -> int | None:
@@ -182,6 +203,7 @@ def parse(source: Written) -> Study:
     """A study that is to be submitted; one that is stored may be older than a rule about how it is written."""
     try:
         refuse_hidden(source.body)
+        refuse_crowded(source.body)
         return check_study(source.body)
     except InvalidInput as error:
         if source.root is None:

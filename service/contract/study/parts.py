@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -15,7 +17,7 @@ from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.problems import Problem
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
-from service.contract.parameters.axes import Choice, Grid, Range, Searched
+from service.contract.parameters.axes import Choice, Grid, Range, Searched, shortened
 from service.contract.parameters.strict import Strict
 from service.contract.parameters.with_axes import without_axes
 from service.contract.study import simplex
@@ -27,7 +29,8 @@ P = TypeVar("P", bound=Strict)
 Values = Mapping[str, object]
 
 
-class Part(NamedTuple, Generic[P]):
+@dataclass(frozen=True)
+class Part(Generic[P]):
     """One place of an arm, with the keys the arm itself has there and the terms of the arm's problem.
 
     Its value is as the study has it: where a trial has a number there may be an axis. An entry of a mapping or of a
@@ -57,7 +60,7 @@ class Part(NamedTuple, Generic[P]):
 
     def size(self) -> int:
         """How many combinations `points` has, without making them."""
-        grids = math.prod(len(grid.values()) for grid in self.grids().values())
+        grids = math.prod(grid.size() for grid in self.grids().values())
         if self.mixtures is not None:
             return grids * len(self.mixtures)
         return grids * (simplex.count(len(self.terms), self._steps) if self._steps else 1)
@@ -81,15 +84,13 @@ class Part(NamedTuple, Generic[P]):
         return without_axes(type(self.value)).model_validate(self._body(values))
 
     def _body(self, values: Values) -> dict[str, object]:
+        return _with(self._short_body, values)
+
+    @cached_property
+    def _short_body(self) -> dict[str, object]:
+        """As the study has it, each axis with one value: thousands of them are looked at one by one, not each time."""
         body: dict[str, object] = self.value.model_dump(by_alias=True)
-        for key, value in values.items():
-            field, _, entry = key.partition(".")
-            own = body.get(field)
-            if entry and isinstance(own, dict):
-                body[field] = {**own, entry: value}
-            else:
-                body[key] = value
-        return body
+        return _with(body, {field: shortened(axis) for field, axis in self.axes().items()})
 
     def config(self, value: Strict, point: Values) -> dict[str, object]:
         """What a trial with this value shows: what the arm wrote and what varies, as `weighting.beta`."""
@@ -116,6 +117,19 @@ class Part(NamedTuple, Generic[P]):
             return False
         error = self._error(field, axis.range.from_ + 0.5)
         return error is not None and (error["type"] == "int_type" or self.refusal(field, int(axis.range.from_)) is None)
+
+
+def _with(body: Values, values: Values) -> dict[str, object]:
+    """The body with these values, each at its field."""
+    changed = dict(body)
+    for key, value in values.items():
+        field, _, entry = key.partition(".")
+        own = changed.get(field)
+        if entry and isinstance(own, dict):
+            changed[field] = {**own, entry: value}
+        else:
+            changed[key] = value
+    return changed
 
 
 def _fields(part: Strict, keys: tuple[str, ...]) -> dict[str, object]:
@@ -201,6 +215,8 @@ def _shown_of_weighting(arm: Arm) -> tuple[str, ...]:
 
 def parts_of(study: Study, arm: Arm) -> Parts:
     def overridden(base: P, override: Values) -> P:
+        if not override:
+            return base
         return type(base).model_validate({**base.model_dump(by_alias=True), **override})
 
     return Parts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from service.contract.methods.attacks import label_of
 from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
@@ -38,8 +38,7 @@ def broken(study: Study) -> list[Detail]:
 
 def _broken(study: Study) -> list[Detail]:
     return [
-        *_objectives(study),
-        *_constraints(study),
+        *_claimed(study),
         *_tasks(study),
         *_baseline(study),
         *_labels(study),
@@ -61,24 +60,23 @@ def _broken(study: Study) -> list[Detail]:
     ]
 
 
-def _objectives(study: Study) -> Iterator[Detail]:
-    """An objective is claimed, so not on the split that chooses, and every arm reports it or is left out."""
-    for i, objective in enumerate(study.objectives):
-        yield from _reported(study, objective.metric, f"objectives[{i}].metric")
+def _claimed(study: Study) -> Iterator[Detail]:
+    """An objective is claimed, so not on the split that chooses, and every arm reports it or is left out.
+
+    The same holds for a bound: a trial that does not report its metric could never keep it.
+    """
+    reported = {arm.name: study.metrics_of(arm) for arm in study.arms}
+    for what, claims in (("objectives", study.objectives), ("constraints", study.constraints)):
+        for i, claim in enumerate(claims):
+            yield from _reported(study, reported, claim.metric, f"{what}[{i}].metric")
 
 
-def _constraints(study: Study) -> Iterator[Detail]:
-    """The same holds for a bound: a trial that does not report its metric could never keep it."""
-    for i, constraint in enumerate(study.constraints):
-        yield from _reported(study, constraint.metric, f"constraints[{i}].metric")
-
-
-def _reported(study: Study, name: str, path: str) -> Iterator[Detail]:
+def _reported(study: Study, reported: Mapping[str, list[str]], name: str, path: str) -> Iterator[Detail]:
     if (claimed := described(name).validation_of) is not None:
         rule = f"the validation split chooses, what is claimed is measured on the test split: name {claimed!r}"
         yield Detail(path=path, message=f"{rule}, got {name!r}")
         return
-    lacking = next((arm for arm in study.arms if name not in study.metrics_of(arm)), None)
+    lacking = next((arm for arm in study.arms if name not in reported[arm.name]), None)
     if lacking is None:
         curves = next((arm for arm in study.arms if isinstance(arm.weighting, OfCurves)), None)
         if curves is not None and described(name).is_of_epoch:
@@ -86,7 +84,7 @@ def _reported(study: Study, name: str, path: str) -> Iterator[Detail]:
             rule += "split, and this is told of the training alone: name a metric that is measured there"
             yield Detail(path=path, message=f"{rule}, got {name!r}")
         return
-    known = ", ".join(row.name for row in map(metric, study.metrics_of(lacking)) if row and row.is_objective)
+    known = ", ".join(row.name for row in map(metric, reported[lacking.name]) if row and row.is_objective)
     rule = f"{name!r} is not reported by arm {lacking.name!r} (problem {lacking.problem.name}); it reports {known}"
     asked = described(name)
     if asked.kind is Kind.ROBUSTNESS:

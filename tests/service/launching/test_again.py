@@ -8,11 +8,13 @@ from typing import Any, Self
 import pytest
 
 from service.contract.study.extension import Extension
+from service.contract.wire.cohort_state import key_of
 from service.contract.wire.errors import Conflict
 from service.launching import launcher
 from service.launching.again import extension, retrial
 from service.views.fold import StudyView
 from tests.service.bench import Bench
+from tests.service.routes.test_cohorts import content, saved
 from tests.service.studies import MANUAL, bottleneck_of, event, play, tell
 
 ARM = {"name": "a", "weighting": {"name": "fixed", "beta": {"grid": [0.1, 1.0]}}}
@@ -46,6 +48,27 @@ def finished(bench: Bench, end: str = "finished", **spec: Any) -> tuple[str, lis
 
 def rows(bench: Bench, study: str) -> dict[str, Any]:
     return {trial["id"]: trial for trial in bench.get(f"/api/studies/{study}/trials")["trials"]}
+
+
+def test_what_was_saved_before_a_trial_was_begun_anew_is_never_gone_on_from(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service killed between the two, and a backup taken then, have the retry and the state of before it."""
+    study, (failed, done) = finished(bench, end="failed")
+    for trial in (failed, done):
+        with bench.parts.states.draft(study, key_of({trial: {}})) as draft:
+            draft.file.write(content({trial: {}}, epoch=5))
+            draft.settle()
+    with monkeypatch.context() as killed:
+        killed.setattr(bench.parts.states, "drop_with", lambda *_: None)
+        ask(bench, study, "retry")
+    bench.launcher.tick()
+    assert [state.members for state in bench.parts.states.of(study)] == [{done: {}}]
+    saved(bench, study, failed, epoch=1)
+    bench.cluster.end(f"{study}-2")
+    bench.launcher.tick()
+    assert bench.cluster.started()[-1] == f"{study}-3"
+    assert {failed: {}} in [state.members for state in bench.parts.states.of(study)], "what was saved since stays"
 
 
 def test_failed_trials_are_begun_anew_and_the_others_stay(bench: Bench) -> None:

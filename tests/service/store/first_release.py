@@ -1,8 +1,13 @@
-"""A database as 0.1.0 made and filled it: its own statements, written down from that release."""
+"""A database as 0.1.0 made and filled it: its own statements, and the rows that its own code wrote.
+
+`first_release.json` is what the service of 0.1.0 had in its database after three studies were submitted and told of
+over HTTP, and how its code stored and expanded some of its presets. Nothing in it is written anew.
+"""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
@@ -20,28 +25,18 @@ TABLES = (
     )""",
 )
 SERIAL = {"sqlite": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT", "postgresql": "SERIAL PRIMARY KEY"}
-AT = "2026-01-01T00:00:00.000Z"
+WRITTEN: dict[str, list[dict[str, Any]]] = json.loads(Path(__file__).with_suffix(".json").read_text())
+LENGTHS = {"old": 19, "done": 33, "later": 1}  # events of its studies: one runs, one has finished, one waits
+UNDER_WAY = "taf246bd5a805"  # a trial of `old` that has told three of four epochs
 
 
-def fill(engine: sql.Engine, spec: dict[str, Any], trial: str, epochs: int) -> None:
-    """Two studies: `old` has reported and runs, `later` waits. Epochs and counts were floats then."""
-    study = "INSERT INTO studies (id, spec, state, created_at, idempotency_key) VALUES (:id, :spec, :state, :at, :key)"
-    event = "INSERT INTO events (study, seq, uid, at, kind, body) VALUES (:study, :seq, :uid, :at, :kind, :body)"
-    reports = [
-        ("report", f"{trial}:{i}", {"trial": trial, "arm": "a", "metrics": {"epoch": float(i), "accuracy": i / 10}})
-        for i in range(1, epochs + 1)
-    ]
-    started = ("study_started", "service:started:1", {"job": "old", "attempt": 1})
-    told = [("study_queued", "service:queued", {}), started, *reports]
-    text = json.dumps(spec, ensure_ascii=False, sort_keys=True)
+def fill(engine: sql.Engine) -> None:
+    """Epochs and counts were floats then."""
     with engine.begin() as connection:
         for statement in TABLES:
             connection.execute(sql.text(statement.format(serial=SERIAL[engine.dialect.name])))
-        for name, state, key in (("old", "running", "key"), ("later", "queued", None)):
-            row = {"id": name, "spec": text, "state": state, "at": AT, "key": key}
-            connection.execute(sql.text(study), row)
-        for seq, (kind, uid, body) in enumerate(told, 1):
-            told_row = {"study": "old", "seq": seq, "uid": uid, "at": AT, "kind": kind, "body": json.dumps(body)}
-            connection.execute(sql.text(event), told_row)
-        first = {"study": "later", "seq": 1, "uid": "service:queued", "at": AT, "kind": "study_queued", "body": "{}"}
-        connection.execute(sql.text(event), first)
+        for table in ("studies", "events"):
+            columns = list(WRITTEN[table][0])
+            values = ", ".join(f":{column}" for column in columns)
+            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"
+            connection.execute(sql.text(insert), WRITTEN[table])

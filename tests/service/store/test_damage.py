@@ -16,11 +16,13 @@ from typing import Any
 import httpx
 import pytest
 
+from frontends.cli.local_ray import processes_of
+from frontends.cli.ray_folders import folder_of
 from service.contract.wire.events import StudyFinished, StudyState
 from service.store.database import FILE
 from service.store.incoming import Draft
 from service.store.sql import SqlStore
-from tests.processes import environment, short_home
+from tests.processes import BIN, environment, short_home
 from tests.service.bench import SPEC, Bench
 from tests.service.store.conftest import STARTED, kinds, report
 
@@ -120,13 +122,14 @@ def test_a_home_that_cannot_be_written_is_a_sentence() -> None:
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m", "none", str(home)], check=False).returncode:
             pytest.skip("this machine does not let a disk be mounted")
         try:
-            command = [sys.executable, "-m", "service"]
             variables = environment(PARETOSCOPE_HOME=str(home))
-            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+            for command in ([sys.executable, "-m", "service"], [str(BIN / "paretoscope"), "up"]):
+                done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+                assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+                assert str(home) in done.stderr and "cannot be" in done.stderr
+                assert not list(home.iterdir()) and not processes_of(folder_of(home)), "nothing was begun"
         finally:
             subprocess.run(["umount", "--lazy", str(home)], check=True)
-        assert done.returncode == 1 and "Traceback" not in done.stderr
-        assert str(home) in done.stderr and "cannot be" in done.stderr
 
 
 def spoil(home: Path, mark: bytes) -> None:

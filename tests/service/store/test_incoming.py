@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from service.store.incoming import MARK, drafted, sweep
 from tests.processes import Running, service_alone, short_home, until
 from tests.service.bench import SPEC
@@ -47,6 +49,33 @@ def test_drafts_of_processes_that_are_gone_are_removed_and_no_others(tmp_path: P
 def test_a_draft_is_known_as_one_by_its_name(tmp_path: Path) -> None:
     with drafted(tmp_path / "weights") as draft:
         assert MARK in Path(draft.file.name).name and str(os.getpid()) in draft.file.name
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_place_and_then_its_folder_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a machine that loses its power has an empty file in place of the one before."""
+    done: list[tuple[str, str, int]] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def synced(descriptor: int) -> None:
+        done.append(("on the disk", str(Path(f"/proc/self/fd/{descriptor}").readlink()), os.fstat(descriptor).st_size))
+        fsync(descriptor)
+
+    def placed(self: Path, target: Path) -> Path:
+        done.append(("in its place", str(target), self.stat().st_size))
+        return replace(self, target)
+
+    place = tmp_path / "s1" / "state"
+    with drafted(place) as draft:
+        draft.file.write(b"weights")
+        monkeypatch.setattr(os, "fsync", synced)
+        monkeypatch.setattr(Path, "replace", placed)
+        draft.settle()
+    monkeypatch.undo()
+    assert [(what, size) for what, _, size in done[:2]] == [("on the disk", 7), ("in its place", 7)], "all of it"
+    assert [path for _, path, _ in done] == [draft.file.name, str(place), str(place.parent)]
+    assert done[2][0] == "on the disk" and place.read_bytes() == b"weights"
 
 
 def drafts(home: Path) -> list[Path]:

@@ -11,19 +11,17 @@ import httpx
 import pytest
 import sqlalchemy as sql
 
-from service.contract.study.parsing import check_study
 from service.contract.wire.errors import Conflict, InvalidInput, NotFound, Unavailable
 from service.store.schema import REVISION
 from service.store.sql import SqlStore
 from service.store.tokens import Tokens
 from service.store.upgrading import revision_of
-from service.views.cache import Views
 from tests.postgres import Server, postgresql
 from tests.processes import service_alone, short_home, until
 from tests.service.bench import SPEC, Bench, Cluster
 from tests.service.store import first_release
 from tests.service.store.conftest import STARTED, kinds, report
-from tests.service.store.test_upgrading import trial_of
+from tests.service.store.test_upgrading import goes_on_where_it_was
 
 Opening = Callable[..., SqlStore]
 
@@ -136,23 +134,43 @@ def test_text_that_it_cannot_keep_is_refused_not_an_error_of_ours(store: SqlStor
         store.study("\x00")
 
 
+def test_a_server_whose_disk_is_full_is_told_and_all_goes_on_when_there_is_room(url: str, tmp_path: Path) -> None:
+    """The server itself raises what it raises then; reads go on."""
+    bench = Bench(tmp_path, database_url=url)
+    study = bench.submit()
+    full = (
+        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$",
+        "CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION full_disk()",
+    )
+    database = bench.parts.tokens._database
+    with database.transaction() as connection:
+        for statement in full:
+            connection.exec_driver_sql(statement)
+    refused = [
+        bench.ask("POST", "/api/studies", json=SPEC),
+        bench.send(study, {"uid": "go", "kind": "study_started"}),
+        bench.cancel(study),
+    ]
+    assert [(answer.status_code, answer.json()["error"]["code"]) for answer in refused] == [(507, "no_space")] * 3
+    assert "the store's disk is full, and nothing was written" in refused[0].json()["error"]["message"]
+    assert bench.state(study) == "queued" and [row["id"] for row in bench.get("/api/studies")["studies"]] == [study]
+    with database.transaction() as connection:
+        connection.exec_driver_sql("DROP TRIGGER full_disk ON events")
+    assert bench.report(study, {"uid": "go", "kind": "study_started"})["accepted"] == 1
+    assert bench.submit() != study
+    bench.close()
+
+
 def test_a_database_of_the_first_release_goes_on_where_it_was(url: str, tmp_path: Path) -> None:
-    spec = check_study(SPEC).model_dump(by_alias=True, mode="json")
-    for key in ("validation_fraction", "draw"):
-        del spec["data"][key]
-    trial = trial_of(spec)
     engine = sql.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    first_release.fill(engine, spec, trial, 3)
+    first_release.fill(engine)
     store = SqlStore(tmp_path, url)
     with engine.connect() as connection:
         assert revision_of(connection) == REVISION
         columns = {column["name"]: str(column["type"]) for column in sql.inspect(connection).get_columns("studies")}
     assert {"spec_version", "last_seq", "lost_events"} <= columns.keys()
-    assert store.last_seqs(["old", "later"]) == {"old": 5, "later": 1}
-    assert store.append("old", [report(trial, 3), report(trial, 4)])[:2] == (1, 1)
-    with Views(store).read("old") as view:
-        assert [metrics["epoch"] for metrics in view.trials[trial].reports] == [1, 2, 3, 4]
-    assert store.create("new", store.study("old").spec, None)[1]
+    goes_on_where_it_was(store)
     store.close()
     engine.dispose()
 

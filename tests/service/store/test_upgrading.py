@@ -15,6 +15,8 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 import service.store.upgrading
+from service.contract.study.earlier import as_meant
+from service.contract.study.expansion import expand
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import Unavailable
 from service.contract.wire.events import StudyState
@@ -22,29 +24,55 @@ from service.store.database import FILE
 from service.store.schema import REVISION
 from service.store.sql import SqlStore
 from service.views.cache import Views
-from tests.service.bench import SPEC
 from tests.service.store import first_release
 from tests.service.store.conftest import report
 
 
-def of_first_release(home: Path) -> str:
-    """A home of 0.1.0; the trial whose three epochs its log has."""
-    spec = check_study(SPEC).model_dump(by_alias=True, mode="json")
-    for key in ("validation_fraction", "draw"):
-        del spec["data"][key]
+def of_first_release(home: Path) -> None:
+    """A home of 0.1.0."""
     with closing(sqlite3.connect(home / FILE)) as database:
         database.execute("PRAGMA journal_mode=WAL")
     engine = sql.create_engine(f"sqlite:///{home / FILE}")
-    trial = trial_of(spec)
-    first_release.fill(engine, spec, trial, 3)
+    first_release.fill(engine)
     engine.dispose()
-    return trial
 
 
-def trial_of(spec: dict[str, Any]) -> str:
-    from service.contract.study.expansion import expand
+def goes_on_where_it_was(store: SqlStore) -> None:
+    """All that the studies of 0.1.0 told is there, and more is told of the one that runs."""
+    assert {row.id: row.state for row in store.list_studies(None, 9, None)} == {
+        "later": StudyState.QUEUED,
+        "done": StudyState.FINISHED,
+        "old": StudyState.RUNNING,
+    }
+    assert store.last_seqs(["old", "done", "later"]) == first_release.LENGTHS
+    spec = store.study("old").spec
+    assert (spec["data"]["validation_fraction"], spec["data"]["draw"]) == (0.0, "shared"), "as it was meant then"
+    trial = first_release.UNDER_WAY
+    assert store.append("old", [report(trial, 3), report(trial, 4)])[:2] == (1, 1)
+    views = Views(store)
+    with views.read("old") as view:
+        assert [metrics["epoch"] for metrics in view.trials[trial].reports] == [1, 2, 3, 4]
+        assert [each.state.value for each in view.trials.values()] == [
+            "running",
+            "finished",
+            "failed",
+            "running",
+            "planned",
+        ]
+        failed, suggested = list(view.trials.values())[2:4]
+        assert failed.reason == "the loss is not finite: nan" and failed.host == "node-1"
+        assert suggested.planned.config["weighting.beta"] == 0.05
+    with views.read("done") as view:
+        assert [len(each.reports) for each in view.trials.values()] == [4] * 5
+        assert all(each.counts_for_front for each in view.trials.values())
+    assert store.create("new", spec, None)[1]
 
-    return expand(check_study(spec))[0].id
+
+@pytest.mark.parametrize("preset", first_release.WRITTEN["presets"], ids=lambda preset: preset["name"])
+def test_a_stored_preset_of_the_first_release_plans_the_trials_that_it_planned_then(preset: dict[str, Any]) -> None:
+    """Under the same ids, by which its log names them."""
+    planned = [trial.id for trial in expand(check_study(as_meant(preset["spec"], 1)))]
+    assert (len(planned), [*planned[:2], planned[-1]]) == (preset["count"], preset["trials"])
 
 
 def schema_of(file: Path) -> list[tuple[Any, ...]]:
@@ -59,18 +87,9 @@ def schema_of(file: Path) -> list[tuple[Any, ...]]:
 
 
 def test_a_database_of_the_first_release_goes_on_where_it_was(tmp_path: Path) -> None:
-    trial = of_first_release(tmp_path)
+    of_first_release(tmp_path)
     store = SqlStore(tmp_path)
-    assert [(row.id, row.state) for row in store.list_studies(None, 9, None)] == [
-        ("later", StudyState.QUEUED),
-        ("old", StudyState.RUNNING),
-    ]
-    assert store.last_seqs(["old", "later"]) == {"old": 5, "later": 1}
-    assert store.study("old").spec["data"]["validation_fraction"] == 0.0, "as it was meant then"
-    assert store.append("old", [report(trial, 3), report(trial, 4)])[:2] == (1, 1)
-    with Views(store).read("old") as view:
-        assert [metrics["epoch"] for metrics in view.trials[trial].reports] == [1, 2, 3, 4]
-    assert store.create("new", store.study("old").spec, None)[1]
+    goes_on_where_it_was(store)
     store.close()
 
 
@@ -79,7 +98,8 @@ def test_a_copy_of_what_was_there_is_kept(tmp_path: Path) -> None:
     SqlStore(tmp_path).close()
     kept = tmp_path / f"{FILE}.before-schema-2"
     with closing(sqlite3.connect(kept)) as database:
-        assert database.execute("SELECT COUNT(*) FROM events").fetchone() == (6,)
+        events = database.execute("SELECT COUNT(*) FROM events").fetchone()
+        assert events == (sum(first_release.LENGTHS.values()),)
         assert "spec_version" not in {row[1] for row in database.execute("PRAGMA table_info(studies)")}
     SqlStore(tmp_path).close()
     assert [path.name for path in tmp_path.glob("*before*")] == [kept.name], "the second start has nothing to do"

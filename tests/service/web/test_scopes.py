@@ -12,6 +12,7 @@ import pytest
 from service.app import create_app
 from service.contract.wire.tokens import SCOPES, NewToken
 from service.settings import Settings
+from service.store.schema import tokens as rows
 from service.web.scopes import DRIVER, KEY, OPEN
 from tests.processes import short_home
 from tests.service.bench import Bench
@@ -39,9 +40,19 @@ class Doors:
             "owner": "the owner's",
             "driver": tokens.for_driver(self.study),
             "driver of another": tokens.for_driver(self.bench.submit()),
+            "expired": self._expired(NewToken(name="expired", scopes=["admin"], days=1)),
             "wrong": "ps_wrong",
             "nobody": None,
         }
+
+    def _expired(self, asked: NewToken) -> str:
+        """Made, and then as if its days had passed."""
+        row, secret = self.bench.parts.tokens.create(asked)
+        assert self.bench.parts.tokens.find(secret) == row
+        with self.bench.parts.tokens._database.transaction() as connection:
+            past = rows.update().where(rows.c.id == row.id).values(expires_at="2020-01-01T00:00:00.000Z")
+            assert connection.execute(past).rowcount == 1
+        return secret
 
     def ask(self, who: str, method: str, path: str) -> int:
         secret = self.secrets[who]
@@ -71,7 +82,7 @@ def test_an_operation_is_done_by_its_scope_and_by_no_other(doors: Doors, method:
     wanted = {scope, "owner"} - {DRIVER} if scope in (*SCOPES, DRIVER) else set()
     of_a_study = "{study_id}" in path and scope in ("read", "ingest", DRIVER) and not path.endswith("/events")
     assert allowed == wanted | ({"driver"} if of_a_study else set())
-    assert [doors.ask(who, method, path) for who in ("nobody", "wrong")] == [401, 401]
+    assert [doors.ask(who, method, path) for who in ("nobody", "wrong", "expired")] == [401, 401, 401]
 
 
 def test_a_driver_follows_its_own_study_and_no_other(doors: Doors) -> None:

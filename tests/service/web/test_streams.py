@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -78,6 +79,31 @@ def play(bench: Bench, test: Callable[[], Awaitable[None]]) -> None:
 
 def test_the_heartbeat_comes_before_a_proxy_loses_patience() -> None:
     assert SOON < streams.HEARTBEAT_SECONDS <= 30
+
+
+def test_metrics_count_the_streams_that_are_open(bench: Bench) -> None:
+    ours, theirs = bench.submit(), bench.submit()
+
+    def counted() -> int:
+        """Asked in a thread of its own, as a request is."""
+        said: list[str] = []
+        asking = threading.Thread(target=lambda: said.append(bench.ask("GET", "/metrics").text))
+        asking.start()
+        asking.join()
+        (value,) = re.findall(r"^paretoscope_event_streams (\S+)$", said[0], re.MULTILINE)
+        return int(float(value))
+
+    async def test() -> None:
+        followers = [follow(bench, study) for study in (ours, ours, theirs)]
+        assert counted() == 0
+        for number, following in enumerate(followers, 1):
+            await piece(following)
+            assert counted() == number
+        for number, following in enumerate(followers, 1):
+            await following.aclose()
+            assert counted() == 3 - number
+
+    play(bench, test)
 
 
 def test_an_event_wakes_the_stream_that_waits_for_it(bench: Bench) -> None:
