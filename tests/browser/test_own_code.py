@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +51,23 @@ def test_a_file_becomes_a_study_to_start_from(running: Running, opened: Open, mi
     page.wait_for_url("**/studies/s*")
     studies = until(lambda: running.get("/api/studies").json()["studies"], "the study")
     assert studies[0]["name"] == "mine"
+
+
+def test_a_folder_as_a_zip_becomes_one_too(running: Running, opened: Open, mine: Path) -> None:
+    packed = mine.with_name("tasks.zip")
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("tasks/main.py", f"from parts import *  # {mine}\n")
+        archive.writestr("tasks/parts.py", mine.read_text())
+    page = opened(running).goto("/new")
+    code = send(page, packed)
+    assert running.get(f"/api/code/{code}").json()["entry"] == "main.py"
+    kept = running.get(f"/api/code/{code}/content").content
+    assert zipfile.ZipFile(io.BytesIO(kept)).namelist() == ["main.py", "parts.py"]
+    running.post(f"/api/code/{code}/description", json={"problems": [PROBLEM]})
+    expect(page.locator(".check-words")).to_have_text("18 trials in 2 arms")
+    page.get_by_role("button", name="YAML", exact=True).click()
+    text = page.get_by_label("The study as YAML").input_value()
+    assert code in text and "name: tasks" in text
 
 
 def test_its_problems_are_chosen_in_the_form_with_their_parameters_as_fields(

@@ -34,6 +34,7 @@ class Both(Problem):
     terms = ("a", "b")
     metrics = {"error-a": "minimize", "error-b": "minimize"}
     width: int = 8
+    looks: bool = False  # at a tensor's value, which members that train together do not have
 
     def data(self, seed):
         x = torch.randn(600, 6, generator=torch.Generator().manual_seed(seed))
@@ -46,6 +47,8 @@ class Both(Problem):
     def losses(self, model, batch):
         x, a, b = batch
         z = model["body"](x)
+        if self.looks and float(z.mean()) > 1e9:
+            z = z / 2
         return {"a": (model["a"](z) - a).square().mean(), "b": (model["b"](z) - b).square().mean()}
 
     def measure(self, model, batch):
@@ -95,6 +98,23 @@ def test_a_problem_is_trained_by_every_kind_of_weighting_and_judged(client: Clie
     comparison = study.comparison()
     assert comparison["baseline"] == "by hand" and "front" in comparison["verdict"]
     assert all(arm["hypervolume"]["mean"] is not None for arm in comparison["arms"])
+
+
+def test_why_members_do_not_train_together_is_in_the_log_of_a_trial(client: Client, folder: Path) -> None:
+    training = {"epochs": 1, "batch_size": 64}
+    arms = [
+        {"name": name, "problem": {"name": "Both", "looks": name == "looks"}, "weighting": {"name": "uniform"}}
+        for name in ("looks", "does not")
+    ]
+    study = client.submit(study_of(folder, *arms, training=training)).wait(timeout=120)
+    assert study.read()["counts"]["finished"] == 6
+    told = {}
+    for arm in ("looks", "does not"):
+        trial = study.trials(arm=arm)[0]["id"]
+        lines = client.request("GET", f"/api/studies/{study.id}/trials/{trial}")["log"]
+        [told[arm]] = [line for line in lines if "training, " in line and "test examples" in line]
+    assert "; not stacked: RuntimeError: " in told["looks"], told
+    assert "; stacked: 3 members together" in told["does not"] or "together take" in told["does not"], told
 
 
 def test_a_fault_is_told_by_the_users_own_line(client: Client, folder: Path) -> None:

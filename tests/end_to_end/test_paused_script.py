@@ -1,4 +1,4 @@
-"""A script that says nothing for long is paused and goes on, on a real Ray."""
+"""A script that is paused or whose process is killed goes on from what it saved, on a real Ray."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from frontends.client import Client
+from tests.end_to_end.test_going_on import goes_on_after, kill, saved_after, trains
+from tests.end_to_end.test_studies import processes_below
 from tests.processes import Running, until
 
 pytestmark = pytest.mark.timeout(300)
@@ -28,6 +30,21 @@ def slow(trial, looks: bool = True):
                 trial.save(b"begun")
                 return
     trial.report(gain=1.0, cost=2.0)
+"""
+
+WALK = """
+import time
+
+from paretoscope import trainable
+
+
+@trainable(metrics={"gain": "maximize", "cost": "minimize"})
+def walk(trial):
+    begun = int(trial.saved or 0)
+    for step in range(begun + 1, begun + 4 if begun else 10000):
+        time.sleep(0.1)
+        trial.report(gain=step, cost=begun)
+        trial.save(str(step).encode())
 """
 
 
@@ -51,3 +68,21 @@ def test_a_script_that_reports_once_is_paused_and_goes_on(client: Client, tmp_pa
     study.resume()
     assert study.wait(timeout=150).read()["counts"]["finished"] == 2
     assert all(trial["metrics"]["gain"] == 1.0 for trial in study.trials())
+
+
+def test_a_script_whose_process_is_killed_goes_on_from_its_save(
+    cluster: Running, client: Client, tmp_path: Path
+) -> None:
+    """It would walk for a quarter of an hour; only one that begins at a save comes to an end."""
+    (tmp_path / "walk.py").write_text(WALK)
+    arm = {"name": "walk", "problem": {"name": "walk"}}
+    study = client.submit({"name": "walk", "code": str(tmp_path / "walk.py"), "seeds": [0], "arms": [arm]})
+    saved = until(lambda: saved_after(client, study), "a first save", 150)
+    kill([pid for pid, title in processes_below(cluster.process.pid).items() if trains(title)])
+    assert study.wait(timeout=150).read()["counts"]["finished"] == 1
+    [trial] = study.trials()
+    begun = trial["metrics"]["cost"]
+    assert begun >= saved > 0 and trial["metrics"]["gain"] == begun + 3
+    assert goes_on_after(study.events()) == [begun]
+    reports = study.trial(trial["id"])["reports"]
+    assert [report["epoch"] for report in reports] == list(range(1, begun + 4)), "no step is made or told twice"

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from service.__main__ import fresh_app, main
+from service.contract.exits import BAD_SETTINGS
 from service.settings import Settings
 
 
@@ -56,3 +58,22 @@ def test_none_at_all_would_be_a_service_that_runs_nothing(name: str) -> None:
     none: dict[str, Any] = {name: 0}
     with pytest.raises(ValidationError, match=name):
         Settings(**none)
+
+
+def test_code_of_whoever_asks_runs_on_loopback_only() -> None:
+    assert Settings(allow_code=True).allow_code
+    assert Settings(allow_code=True, host="0.0.0.0", token="sixteen letters.").allow_code, "nobody is let in without it"
+    rule = "PARETOSCOPE_ALLOW_CODE: a service without a token runs code on loopback only"
+    for host in ("0.0.0.0", "::", "10.0.0.1"):
+        with pytest.raises(ValidationError, match=rule):
+            Settings(allow_code=True, host=host)
+
+
+def test_an_app_that_would_run_code_of_others_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `python -m service`, and as `make serve` and others build it."""
+    monkeypatch.setenv("PARETOSCOPE_ALLOW_CODE", "true")
+    monkeypatch.setenv("PARETOSCOPE_HOST", "0.0.0.0")
+    for started in (main, fresh_app):
+        with pytest.raises(SystemExit) as ended:
+            started()
+        assert ended.value.code == BAD_SETTINGS

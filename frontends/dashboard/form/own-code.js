@@ -1,6 +1,7 @@
-// Code of your own: a Python file that is sent to the service, read there, and named by a new study.
+// Code of your own: a Python file, or a folder as a zip, that is sent to the service, read there, and named by a new
+// study.
 
-import { ApiError, get, postPython } from "../kit/api.js";
+import { ApiError, get, postCode } from "../kit/api.js";
 import { h, setText } from "../kit/dom.js";
 import { toYaml } from "../kit/yaml.js";
 
@@ -15,7 +16,8 @@ function refusal(/** @type {CodeAnswer} */ code) {
 
 /** What the service knows of a file once somebody has read it. @returns {Promise<CodeAnswer>} */
 async function described(/** @type {File} */ file) {
-  let code = await postPython(`/api/code?entry=${encodeURIComponent(file.name)}`, await file.text());
+  const packed = /\.zip$/i.test(file.name); // which of its files is imported is then for the service to see
+  let code = await postCode(`/api/code${packed ? "" : `?entry=${encodeURIComponent(file.name)}`}`, file, packed);
   while (code.state === "waiting") {
     await wait(LOOK);
     code = await get(`/api/code/${code.hash}`);
@@ -27,8 +29,9 @@ async function described(/** @type {File} */ file) {
 /**
  * A study to start from: weights by hand against an automatic weighting, or a script with its defaults.
  * @param {{ hash: string, entry: string, problems: { name: string, kind: string, terms: string[] }[] }} code
+ * @param {string} file
  */
-export function firstStudy(code) {
+export function firstStudy(code, file = code.entry) {
   const [own] = code.problems;
   const problem = { name: own.name };
   const byHand = { name: "fixed", beta: { grid: { from: 0.1, to: 10, count: 5, scale: "log" } } };
@@ -36,14 +39,14 @@ export function firstStudy(code) {
   const arms = own.kind === "script"
     ? [{ name: own.name, problem }]
     : [{ name: "by hand", problem, weighting: weighed }, { name: "MGDA", problem, weighting: { name: "mgda" } }];
-  const name = code.entry.replace(/\.py$/, "");
+  const name = file.replace(/\.(py|zip)$/i, "");
   return { name, code: code.hash, seeds: [0, 1, 2], arms: own.terms.length === 1 ? arms.slice(0, 1) : arms };
 }
 
 /** A button that takes a file; `onStudy` is given the text of a study of it and what is in it. */
 export function ownCode({ onStudy }) {
   const said = h("span", { class: "muted", role: "status" });
-  const input = h("input", { type: "file", accept: ".py", hidden: true, "aria-label": "A Python file" });
+  const input = h("input", { type: "file", accept: ".py,.zip", hidden: true, "aria-label": "A Python file or a zip" });
   const button = h("button", { type: "button", onclick: () => input.click() }, "Your own code …");
   input.addEventListener("change", async () => {
     const [file] = input.files ?? [];
@@ -55,7 +58,7 @@ export function ownCode({ onStudy }) {
     try {
       const code = await described(file);
       setText(said, "");
-      onStudy(toYaml(firstStudy(code)), code);
+      onStudy(toYaml(firstStudy(code, file.name)), code);
     } catch (error) {
       said.className = "bad";
       setText(said, error.message);

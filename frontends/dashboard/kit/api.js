@@ -85,7 +85,7 @@ function takeEarly(path) {
 /**
  * @param {string} method
  * @param {string} path
- * @param {{ body?: string, type?: string, headers?: Record<string, string> }} [sending]
+ * @param {{ body?: string | File, type?: string, headers?: Record<string, string> }} [sending]
  */
 async function request(method, path, { body, type, headers = {} } = {}) {
   for (;;) {
@@ -135,8 +135,9 @@ export const patchJson = (path, value) =>
 export const postYaml = (path, text, headers) =>
   request("POST", path, { body: text, type: "application/yaml", headers });
 
-/** @param {string} path @param {string} text */
-export const postPython = (path, text) => request("POST", path, { body: text, type: "text/x-python" });
+/** A Python file, or a folder of them as a zip. @param {string} path @param {File} file @param {boolean} packed */
+export const postCode = (path, file, packed) =>
+  request("POST", path, { body: file, type: packed ? "application/zip" : "text/x-python" });
 
 /** Makes a retried submission safe. (crypto.randomUUID exists only on https and localhost.) */
 export function newKey() {

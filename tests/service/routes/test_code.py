@@ -191,6 +191,20 @@ def test_bytes_of_no_kind_are_a_file_or_an_archive_by_how_they_begin(bench: Benc
     assert answers[0]["hash"] == answers[1]["hash"] == sent(bench).json()["hash"]
 
 
+def test_a_folder_that_was_packed_with_its_name_is_that_folder(bench: Bench) -> None:
+    """As a file manager packs it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("tasks/mine.py", SOURCE)
+        archive.writestr("__MACOSX/tasks/._mine.py", b"\0")
+    headers = {"Content-Type": "application/zip", **bearer("owner")}
+    answer = bench.ask("POST", "/api/code", content=buffer.getvalue(), headers=headers)
+    assert answer.json()["hash"] == sent(bench).json()["hash"] and answer.json()["entry"] == "mine.py"
+    named = {"entry": "tasks/mine.py"}  # who says where it is has it where they say
+    answer = bench.ask("POST", "/api/code", content=buffer.getvalue(), headers=headers, params=named)
+    assert answer.json()["entry"] == "tasks/mine.py"
+
+
 def test_packages_that_it_asks_for_are_told_with_it(bench: Bench) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

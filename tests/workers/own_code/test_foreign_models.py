@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
 from service.contract.methods.data import MovieReviews, OwnData
 from service.contract.methods.models import OwnModel
 from service.contract.methods.own_problems import of_trial
 from service.contract.methods.weightings import Fixed, Mgda
 from service.contract.study.expansion import PlannedTrial
-from service.contract.study.study import Training
+from service.contract.study.study import Evaluation, Training
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.errors import ParetoscopeError
 from tests.workers.own_code.parts import CPU, reports
 from workers.data import load
 from workers.own_code import choosing
+from workers.own_code.cohort import OwnCohort
 from workers.own_code.describing import describe
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.running_members import Stacked
@@ -82,28 +85,69 @@ def test_one_by_one_a_member_is_what_it_is_alone_to_the_last_digit(
     assert len(together) == 2 and not together[-1].failures
 
 
+NEAR = 1e-5  # what a stacked member is after a step, relatively to what it is alone; one by one it is that exactly
+NEAR_AFTER_EPOCHS, NEAR_OF_DEEP = 1e-5, 3e-4  # what it reports after two epochs
 DEEP = "mobile"  # whose rounding grows through fifty layers, step by step
-NEAR, NEAR_OF_DEEP = 1e-5, 3e-4  # what a stacked member reports, relatively to what it reports alone
+BY_PLAIN_STEPS = {"optimizer": "sgd", "learning_rate": 0.003}  # Adam makes a whole step of what is nothing but rounding
+
+
+@pytest.mark.filterwarnings(SLOW)
+@pytest.mark.parametrize("weighting", WEIGHTINGS, ids=lambda weighting: weighting.name)
+@pytest.mark.parametrize("name", STACKING)
+def test_after_one_step_from_the_same_state_a_member_is_what_it_is_alone(
+    monkeypatch: pytest.MonkeyPatch, name: str, weighting: Any
+) -> None:
+    """Stacked where the first batch lets it, and else one by one: the losses, the way of the step, and what the model
+    is and measures after it."""
+    prefer(monkeypatch, stacked=True)
+    code = code_of(name)
+    members = trials(name, 3, weighting, **BY_PLAIN_STEPS)
+    (together, losses, way), (alone, own_losses, own_way) = (
+        after_a_step(code.cohort(some, OwnData(), CPU)) for some in (members, members[-1:])
+    )
+    print(f"{name}, {weighting.name}: {together.stacking}")
+    assert together.stacking.startswith(STACKING[name])
+    near = NEAR if together.stacks else 0.0
+    assert apart(losses[-1], own_losses[0]) <= near
+    assert apart(way[-1], own_way[0]) <= near, "the gradients, each times its weight"
+    for tensor, own in zip(together.model.state().values(), alone.model.state().values(), strict=True):
+        assert apart(tensor[-1], own[0]) <= near
+    measured, own_measured = (cohort.evaluate(Evaluation(), 1, True) for cohort in (together, alone))
+    assert measured.keys() == own_measured.keys() and len(measured) >= 8
+    for metric, values in measured.items():
+        assert values[-1] == pytest.approx(own_measured[metric][0], rel=near, abs=near / 10)
+
+
+def after_a_step(cohort: OwnCohort) -> tuple[OwnCohort, Tensor, Tensor]:
+    """The cohort after the first batch, with its losses [K, n] and the way it went [K, P + Q]."""
+    cohort.model.train(True)
+    with torch.random.fork_rng(devices=()):
+        update = cohort._step(next(cohort._passes.epoch(1)))
+        cohort.optimizer.step([update.encoder, update.head])
+    cohort.model.train(False)
+    return cohort, update.losses, torch.cat((update.encoder, update.head), dim=1)
+
+
+def apart(own: Tensor, expected: Tensor) -> float:
+    """The length of the difference, as a share of what is expected."""
+    difference = float((own.double() - expected.double()).norm())
+    return difference / max(float(expected.double().norm()), 1e-7) if difference else 0.0
 
 
 @pytest.mark.filterwarnings(SLOW)
 @pytest.mark.parametrize("name", STACKING)
-def test_stacked_a_member_is_what_it_is_alone_to_float_tolerance(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """By plain steps: Adam makes a whole step of a gradient that is nothing but rounding."""
+def test_after_two_epochs_a_member_reports_what_it_does_alone(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """To the last digit where its cohort was not stacked."""
     prefer(monkeypatch, stacked=True)
     code = code_of(name)
-    members = trials(name, 3, WEIGHTINGS[0], optimizer="sgd", learning_rate=0.003)
-    cohort = code.cohort(members, OwnData(), CPU)
-    assert cohort.stacking.startswith(STACKING[name])
-    if not cohort.stacks:
-        assert cohort.stacking.startswith("not stacked")
-        return
     for weighting in WEIGHTINGS:
-        members = trials(name, 3, weighting, optimizer="sgd", learning_rate=0.003)
+        members = trials(name, 3, weighting, **BY_PLAIN_STEPS)
+        stacks = code.cohort(members, OwnData(), CPU).stacks
+        print(f"{name}, {weighting.name}: {'stacked' if stacks else 'one by one'}")
         together, alone = reports(code, members), reports(code, members[-1:])
+        relative, absolute = (NEAR_OF_DEEP, 5e-5) if name == DEEP else (NEAR_AFTER_EPOCHS, 1e-6)
         for own, expected in zip(told(together, "t2"), told(alone, "t2"), strict=True):
-            relative, absolute = (NEAR_OF_DEEP, 5e-5) if name == DEEP else (NEAR, 1e-6)
-            assert own == pytest.approx(expected, rel=relative, abs=absolute)
+            assert own == (pytest.approx(expected, rel=relative, abs=absolute) if stacks else expected)
 
 
 def test_the_lstm_reads_the_film_reviews() -> None:
