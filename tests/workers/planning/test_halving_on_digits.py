@@ -91,6 +91,8 @@ def test_so_do_five_studies_of_64_trials_and_one_seed_on_average() -> None:
         assert len(expand(of_one_seed(study, seed))) == 64
         shares |= kept_of_the_whole(f"halving-digits-of-seed-{seed}")
     volumes_, seconds = zip(*shares.values(), strict=True)
-    print(f"hypervolume {mean(volumes_):.3f} ± {stdev(volumes_):.3f}, seconds {mean(seconds):.3f} ± {stdev(seconds):.3f}")
+    print(
+        f"hypervolume {mean(volumes_):.3f} ± {stdev(volumes_):.3f}, seconds {mean(seconds):.3f} ± {stdev(seconds):.3f}"
+    )
     assert sorted(shares) == list(range(5)) and min(volumes_) >= IN_THE_WORST_SEED
     assert mean(volumes_) >= ON_AVERAGE >= MEANT and mean(seconds) <= OF_THE_SECONDS
