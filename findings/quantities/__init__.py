@@ -14,6 +14,7 @@ from findings.quantities import (
     picked,
     places,
     published,
+    shares,
     standings,
     studies,
     tasks,
@@ -26,7 +27,7 @@ QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for theme in (
         *(studies, places, volumes, exact, standings, tasks, metrics, marks, matching, learning_curves),
-        *(gradients, verified, filling, early, picked, published),
+        *(gradients, verified, filling, early, picked, published, shares),
     )
     for quantity in theme.QUANTITIES
 }

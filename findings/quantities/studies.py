@@ -89,6 +89,13 @@ def verdict(question: Question) -> Said:
     return Said(compared(question.view).verdict)
 
 
+def reason(question: Question) -> Said:
+    said = question.finding.study.reason
+    if not said:
+        raise ValueError("this study ended with its last trial, and gave no reason")
+    return Said(said)
+
+
 def words(question: Question) -> Said:
     said = compared(question.view).words
     if question.arm not in said:
@@ -132,6 +139,7 @@ QUANTITIES = [
         "baseline", "the arm that the others are held against", lambda q: Said(compared(q.view).baseline or "none")
     ),
     Quantity("selection", "which split chose, in words", lambda q: Said(selection_words(compared(q.view).chooser))),
+    Quantity("reason", "why it ended, as it says", reason),
     Quantity("verdict", "the first sentences of the study's page", verdict),
     Quantity("words(ARM)", "what is shown of the arm against the baseline, a sentence", words),
 ]

@@ -135,3 +135,14 @@ def test_half_a_percent_gives_away_less_than_one_in_every_seed() -> None:
     shares = list(given_away(question).values())
     print(f"given away: {mean(shares):.4f} ± {stdev(shares):.4f} over {len(shares)} seeds")
     assert len(shares) == 5 and max(shares) < 0.01
+
+
+def test_the_preset_that_was_run_with_its_limit_ended_where_the_replay_ends_it() -> None:
+    """And with the figure that the replay has: the same trials, and the driver's own rule."""
+    ended, whole = load("enough-gaussian-ended"), load("enough-gaussian")
+    assert said("enough after(searched β; 0.005; 2)", whole) == "240 of 300 trials"
+    assert said("finished(searched β)", ended) == "240" and said("counted", ended) == "240 trials"
+    (gain,) = (gain for gain in replayed(view_of(whole), "searched β").gains[11:12] if gain)
+    assert f"at most {100 * gain.upper:.2g} % of hypervolume" in said("reason", ended)
+    with pytest.raises(ValueError, match="gave no reason"):
+        said("reason", whole)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import get_args
 
 import pytest
 import torch
 
+from service.contract.methods.weightings import Weighting
 from service.contract.study.gaps import Point, gaps, non_dominated
 from service.contract.study.outcomes import objective_values
 from service.contract.study.parsing import check_study
@@ -14,18 +15,17 @@ from workers.planning.supply import Supply, searches_of
 from workers.training.loop import train
 
 VALUES, SEEDS = 5, 2
+TAKING = [
+    kind.model_fields["name"].default for kind in get_args(get_args(Weighting)[0]) if "preference" in kind.model_fields
+]
 
 
-@pytest.mark.parametrize(
-    "weighting",
-    [{"name": "stch"}, {"name": "upgrad"}, {"name": "aligned-mtl"}],
-    ids=lambda weighting: str(weighting["name"]),
-)
-def test_a_front_is_filled_along_a_preference(weighting: dict[str, Any]) -> None:
+@pytest.mark.parametrize("weighting", TAKING)
+def test_a_front_is_filled_along_a_preference(weighting: str) -> None:
     arm = {
         "name": "a",
         "problem": {"name": "toy", "front": "convex"},
-        "weighting": {**weighting, "preference": {"range": {"from": 0.05, "to": 0.95}}},
+        "weighting": {"name": weighting, "preference": {"range": {"from": 0.05, "to": 0.95}}},
         "search": {"name": "fill", "trials": VALUES * SEEDS, "tolerance": 0.01},
     }
     sizes = {"model": {"name": "mlp", "latent": 4}, "training": {"epochs": 5, "learning_rate": 0.03}}
@@ -41,6 +41,6 @@ def test_a_front_is_filled_along_a_preference(weighting: dict[str, Any]) -> None
             reached.setdefault(trial.config["weighting.preference"], []).append((values[0], values[1]))
     assert supply.is_over
     first, second = ([own[seed] for _, own in sorted(reached.items())] for seed in range(SEEDS))
-    print(weighting["name"], [f"{x:.3f} {y:.3f}" for x, y in first], "largest gap", max(g.size for g in gaps(first)))
+    print(weighting, [f"{x:.3f} {y:.3f}" for x, y in first], "largest gap", max(g.size for g in gaps(first)))
     assert len(reached) == VALUES and all(len(own) == SEEDS for own in reached.values())
     assert len(non_dominated(first)) == len(non_dominated(second)) == VALUES

@@ -1,10 +1,13 @@
-"""Halving 64 trials of one seed: what it keeps of the whole, by the reports of a study that stopped nobody."""
+"""Halving 64 trials of one seed: what it keeps of the whole, by the reports of a study that stopped nobody, and what
+kept studies that did stop had, for how many of the seconds."""
 
 from __future__ import annotations
 
 from statistics import mean, stdev
 
 from findings.folder import asked, load
+from findings.quantities.early import seconds_by_seed
+from findings.quantities.volumes import volumes
 from findings.replay import view_of
 from service.analysis.candidates import objectives, points_on
 from service.analysis.fronts import hypervolume
@@ -16,6 +19,7 @@ from workers.planning.rungs import Rungs
 
 ARM = "manual β"
 ON_AVERAGE, IN_THE_WORST_SEED = 0.98, 0.96  # at least, of the hypervolume of all
+MEANT, OF_THE_SECONDS = 0.97, 0.5
 
 
 def of_one_seed(study: Study, seed: int) -> Study:
@@ -62,3 +66,33 @@ def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_two_
     print(f"hypervolume {mean(shares):.3f} ± {stdev(shares):.3f} over {len(shares)} seeds: {told}; epochs {epochs}")
     assert set(epochs) == {0.3875}  # 64 to epoch 8, 22 to 24, 8 to 40
     assert mean(shares) >= ON_AVERAGE and min(shares) >= IN_THE_WORST_SEED
+
+
+def kept_of_the_whole(name: str) -> dict[int, tuple[float, float]]:
+    """By seed: its share of the hypervolume and of the training seconds of the study that stopped nobody."""
+    view, whole = view_of(load(name)), view_of(load("halving-digits-whole"))
+    volume, seconds = (of(whole, ARM) for of in (volumes, seconds_by_seed))
+    own = seconds_by_seed(view, ARM)
+    return {seed: (each / volume[seed], own[seed] / seconds[seed]) for seed, each in volumes(view, ARM).items()}
+
+
+def test_five_seeds_together_keep_97_percent_of_the_hypervolume_for_at_most_half_of_the_seconds() -> None:
+    shares = kept_of_the_whole("halving-digits")
+    assert sorted(shares) == asked("halving-digits").study.seeds and len(shares) == 5
+    assert min(volume for volume, _ in shares.values()) >= MEANT
+    assert max(seconds for _, seconds in shares.values()) <= OF_THE_SECONDS
+
+
+def test_so_do_five_studies_of_64_trials_and_one_seed_on_average() -> None:
+    """What a study of 64 trials by itself keeps is what the reports of the whole said it would."""
+    shares = {}
+    for seed in range(5):
+        study = asked(f"halving-digits-of-seed-{seed}").study
+        assert len(expand(of_one_seed(study, seed))) == 64
+        shares |= kept_of_the_whole(f"halving-digits-of-seed-{seed}")
+    volumes_, seconds = zip(*shares.values(), strict=True)
+    print(
+        f"hypervolume {mean(volumes_):.3f} ± {stdev(volumes_):.3f}, seconds {mean(seconds):.3f} ± {stdev(seconds):.3f}"
+    )
+    assert sorted(shares) == list(range(5)) and min(volumes_) >= IN_THE_WORST_SEED
+    assert mean(volumes_) >= ON_AVERAGE >= MEANT and mean(seconds) <= OF_THE_SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from workers.weightings import Setting, build
 Array = np.ndarray[Any, Any]
 LOSSES = np.array([0.7, 2.0, 0.4])
 RAY = np.array([0.5, 0.25, 0.25])
+SLACK = 1e-3  # of torchjd's projections, which are regularised
 
 
 def setting(terms: int) -> Setting:
@@ -58,6 +60,87 @@ def test_gradvac_turns_a_gradient_until_its_cosine_is_the_average_of_the_past() 
             total += own
         np.testing.assert_allclose(w @ g, total, atol=1e-6)
     assert turned, "gradients that were never turned would show nothing"
+
+
+def turned_one_by_one(g: Array, averages: Array, orders: tuple[tuple[int, ...], ...]) -> tuple[Array, Array]:
+    """The sum of the gradients, each turned towards the others in its order, and the averages after that."""
+    total, averages = np.zeros(g.shape[1]), averages.copy()
+    for i, order in enumerate(orders):
+        own = g[i].copy()
+        for j in order:
+            length_, cosine = length(own), own @ g[j] / length(own) / length(g[j])
+            if cosine < (aim := averages[i, j]):
+                sines = np.sqrt(1 - cosine**2), np.sqrt(1 - aim**2)
+                own += length_ * (aim * sines[0] - cosine * sines[1]) / (length(g[j]) * sines[1]) * g[j]
+            averages[i, j] = 0.7 * averages[i, j] + 0.3 * cosine
+        total += own
+    return total, averages
+
+
+def test_gradvac_turns_three_gradients_towards_each_other_in_some_order() -> None:
+    """Which order it draws is its own affair: each sum is that of one of the eight, after averages that earlier orders
+    left. A sum does not always tell them apart."""
+    everyone = list(product(*(tuple(permutations({0, 1, 2} - {i})) for i in range(3))))
+    before, apart = [np.zeros((3, 3))], 0
+    for g, _, w in steps(specs.Gradvac(beta=0.3), 3):
+        ways = [turned_one_by_one(g, averages, orders) for averages in before for orders in everyone]
+        before = [averages for total, averages in ways if length(total - w @ g) < 1e-6]
+        assert before
+        before = list({averages.round(9).tobytes(): averages for averages in before}.values())
+        apart += any(length(total - w @ g) > 0.01 for total, _ in ways)
+    assert apart, "where every order gives the same sum, nothing is shown"
+
+
+def nearest(g: Array, wanted: Array, least: Array) -> Array:
+    """What is to be added to Σ wanted_i g_i, as weights of the gradients, so that its products with them are at least
+    `least`: of all that make some of these equal the one that moves it least. By trying every set of them."""
+    gram, ways, bound = g @ g.T, [np.zeros(len(g))], np.flatnonzero(np.isfinite(least))
+    for size in range(1, len(bound) + 1):
+        for some in map(list, combinations(bound, size)):
+            added = np.zeros(len(g))
+            added[some] = np.linalg.solve(gram[np.ix_(some, some)], (least - gram @ wanted)[some])
+            ways.append(added)
+    reaching = [added for added in ways if (gram @ (wanted + added) >= least - 1e-9).all()]
+    return min(reaching, key=lambda added: float(added @ gram @ added))
+
+
+def test_pcd_moves_the_main_gradient_as_little_as_it_must() -> None:
+    """The paper's quadratic program on gradients in units of their mean lengths, then as long as the main gradient."""
+    mean, moved = np.zeros(3), []
+    for step, (g, _, w) in enumerate(steps(specs.Pcd(tau=0.4, decay=0.5), 3), 1):
+        mean = 0.5 * mean + 0.5 * (g**2).sum(1)
+        even = g / np.sqrt(mean / (1 - 0.5**step))[:, None]
+        main = np.array([1.0, 0.0, 0.0])
+        progress = 0.4 * (even**2).sum(1)
+        added = nearest(even, main, np.where(main == 1, -np.inf, progress))
+        update = (main + added) @ even
+        np.testing.assert_allclose(w @ g, update * length(g[0]) / length(update), atol=1e-6)
+        moved.append(int((added > 1e-6).sum()))
+    assert {1, 2} <= set(moved), "where nothing binds, nothing is shown"
+
+
+def without_conflict(g: Array, wanted: Array) -> Array:
+    """Weights of the nearest update to Σ wanted_i g_i that has no negative product with a gradient."""
+    return wanted + nearest(g, wanted, np.zeros(len(g)))
+
+
+def test_dualproj_is_the_nearest_update_to_the_preferred_one_without_conflict() -> None:
+    moved = 0
+    for preference, wanted in (("equal", np.full(3, 1 / 3)), (0.5, RAY)):
+        for g, _, w in steps(specs.Dualproj(preference=preference), 3):
+            expected = without_conflict(g, wanted)
+            np.testing.assert_allclose(w, expected, atol=SLACK)
+            moved += bool((expected - wanted > 10 * SLACK).any())
+    assert moved > 2
+
+
+def test_cr_mogm_averages_the_weights_of_gradients_without_conflict() -> None:
+    """UPGrad's, of three gradients: each is projected by itself, then the mean is taken."""
+    average: Array | None = None
+    for g, _, w in steps(specs.CrMogm(method="upgrad", smoothing=0.7), 3):
+        own: Array = np.mean([without_conflict(g, unit) for unit in np.eye(3)], axis=0)
+        average = own if average is None else 0.7 * average + 0.3 * own
+        np.testing.assert_allclose(w, average, atol=SLACK)
 
 
 def test_cr_mogm_averages_the_weights_of_the_shortest_update() -> None:

@@ -95,15 +95,19 @@ def test_what_it_remembers_is_all_it_needs_to_go_on(params: Any) -> None:
 
 
 def test_dualproj_is_the_nearest_direction_without_conflict() -> None:
-    """Of all updates with <g_i, x> ≥ 0 none is nearer to the mean: optimality conditions of the projection."""
+    """Of all updates with <g_i, x> ≥ 0 none is nearer to the mean: optimality conditions of the projection, to the
+    slack of its regularisation."""
     spec("dualproj")
-    g = batches(2)[0][0]
-    gram = g @ g.mT
-    w = build([specs.Dualproj()] * 2, SETTING)(torch.ones(2, 3).double(), gram)
-    along = torch.einsum("mij,mj->mi", gram, w)
-    moved = w - 1 / 3
-    assert (moved > -1e-4).all() and (along > -1e-3).all()
-    torch.testing.assert_close(moved * along, torch.zeros(2, 3).double(), atol=1e-2, rtol=0)
+    furthest = 0.0
+    for g, _ in batches(2):
+        gram = g @ g.mT
+        w = build([specs.Dualproj()] * 2, SETTING)(torch.ones(2, 3).double(), gram)
+        along = torch.einsum("mij,mj->mi", gram, w) / gram.diagonal(dim1=1, dim2=2).amax(1, keepdim=True)
+        moved = w - 1 / 3
+        assert (moved > -1e-9).all() and (along > -2e-4).all()
+        torch.testing.assert_close(moved * along, torch.zeros(2, 3).double(), atol=1e-4, rtol=0)
+        furthest = max(furthest, float(moved.max()))
+    assert furthest > 0.05, "gradients that agree would show nothing"
 
 
 def test_half_batches_of_equal_noise_free_gradients_are_the_gram_matrix() -> None:
