@@ -73,8 +73,8 @@ async def stream(store: Store, wake: Wake, study_id: str, after: int) -> AsyncIt
     """Every event after `after`, once, in order; ends after the last one of a study that has ended."""
     signal = wake.join(study_id)
     last = after
-    yield ": paretoscope\n\n"
     try:
+        yield ": paretoscope\n\n"  # within: whoever leaves at once leaves nothing behind
         while not wake.closing:
             signal.clear()
             try:
