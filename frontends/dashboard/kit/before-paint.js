@@ -30,7 +30,8 @@
       + "trial-columns trial-drawer trial-place trials-table",
     form: "values",
     figures: "brush controls curve drawing figure-panel look pointer save sketch",
-    kit: "address light live markdown menu metrics places progress shortcuts state-words swatch tabs vocabulary yaml",
+    kit: "address curve-places light live markdown menu metrics progress shortcuts state-words swatch tabs "
+      + "vocabulary yaml",
   };
   for (const [folder, names] of Object.entries(modules)) {
     for (const name of names.split(" ")) link({ rel: "modulepreload", href: `/assets/${folder}/${name}.js` });
