@@ -71,7 +71,7 @@ def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_two_
 def kept_of_the_whole(name: str) -> dict[int, tuple[float, float]]:
     """By seed: its share of the hypervolume and of the training seconds of the study that stopped nobody."""
     view, whole = view_of(load(name)), view_of(load("halving-digits-whole"))
-    volume, seconds = (of(whole, ARM) for of in (volumes, seconds_by_seed))
+    volume, seconds = volumes(whole, ARM), seconds_by_seed(whole, ARM)
     own = seconds_by_seed(view, ARM)
     return {seed: (each / volume[seed], own[seed] / seconds[seed]) for seed, each in volumes(view, ARM).items()}
 
