@@ -85,7 +85,7 @@ def test_five_seeds_together_keep_97_percent_of_the_hypervolume_for_at_most_half
 
 def test_so_do_five_studies_of_64_trials_and_one_seed_on_average() -> None:
     """What a study of 64 trials by itself keeps is what the reports of the whole said it would."""
-    shares = {}
+    shares: dict[int, tuple[float, float]] = {}
     for seed in range(5):
         study = asked(f"halving-digits-of-seed-{seed}").study
         assert len(expand(of_one_seed(study, seed))) == 64
