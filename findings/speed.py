@@ -16,7 +16,7 @@ from findings.finding import Kept, rounded
 from findings.folder import SPEED
 from service.contract.wording.numbers import setting
 
-Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store"]
+Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
 BY_ROW = re.compile(r"by row(?:\((.*)\))?")
