@@ -64,7 +64,7 @@ class Tree(NamedTuple):
             yield service
 
     def compile(self) -> None:
-        """No run of either tree is the one that compiles its code."""
+        """No run of either tree is the one that compiles its code. Templates that packages bring are no code."""
         command = [str(self.python), "-m", "compileall", "-q", "-j", "0", str(self.python.parent.parent)]
         packages = [str(self.root / name) for name in ("service", "workers", "frontends", "paretoscope")]
         subprocess.run(
