@@ -25,7 +25,7 @@ from findings.running import machine_words
 from findings.speed import GROUPS, Group, Timing, load_speed, renewed, speed_text
 from frontends.client import Client
 from paretoscope import __version__
-from tests.benchmarks.before import PARTS, ROUNDS, compared
+from tests.benchmarks.before import PARTS, compared
 from tests.benchmarks.cohort import cohorts
 from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--older", type=Path, help="a checkout with an environment of its own, for `before`")
     parser.add_argument("--homes", type=Path, help="a folder that keeps the logs of both trees, for `before` again")
     parser.add_argument("--part", choices=PARTS, action="append", default=[], help="of `before`")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of `before`")
+    parser.add_argument("--rounds", type=int, help="of `before`")
     parser.add_argument("--keep", action="store_true", help=f"in docs/findings/{SPEED.name}")
     asked = parser.parse_args(arguments)
     if ("before" in asked.groups) != (asked.older is not None):

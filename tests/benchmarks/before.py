@@ -30,7 +30,8 @@ from tests.processes import PLAIN, Running, service_alone, short_home, up
 
 SCRIPT = Path(__file__).parent / "in_a_tree.py"
 TRIALS = (1000, 10_000)  # of the studies whose logs are folded and shown; 22 events each
-GRID, MEMBERS, ROUNDS, ASKED = 480, 32, 5, 50
+GRID, MEMBERS, ASKED = 480, 32, 50
+ROUNDS, GRIDS = 5, 3  # a round of the grid takes minutes
 Values = Mapping[str, float]  # of a round of a tree, by the row's key
 
 # Evaluations of the grid: as a study has it that says nothing, as little in both trees, and next to none.
@@ -190,7 +191,7 @@ PARTS: dict[str, tuple[Callable[[Tree], Values], dict[str, tuple[str, str]]]] = 
 }
 
 
-def compared(older: Path, homes: Path, parts: list[str], rounds: int = ROUNDS) -> list[Row]:
+def compared(older: Path, homes: Path, parts: list[str], rounds: int | None = None) -> list[Row]:
     """The rows of these parts, of all of them without one."""
     trees = {
         "before": Tree(older, older / ".venv" / "bin" / "python", homes / "before"),
@@ -203,7 +204,7 @@ def compared(older: Path, homes: Path, parts: list[str], rounds: int = ROUNDS) -
     for part in parts or PARTS:
         measure, words = PARTS[part]
         seen: dict[str, list[Values]] = {name: [] for name in trees}
-        for turn in range(rounds):
+        for turn in range(rounds or (GRIDS if part == "grid" else ROUNDS)):
             for name in list(trees)[:: 1 if turn % 2 == 0 else -1]:
                 seen[name].append(measure(trees[name]))
                 print(part, turn, name, {key: round(value, 4) for key, value in seen[name][-1].items()}, flush=True)
