@@ -146,6 +146,7 @@ def test_after_two_epochs_a_member_reports_what_it_does_alone(monkeypatch: pytes
         print(f"{name}, {weighting.name}: {'stacked' if stacks else 'one by one'}")
         together, alone = reports(code, members), reports(code, members[-1:])
         relative, absolute = (NEAR_OF_DEEP, 5e-5) if name == DEEP else (NEAR_AFTER_EPOCHS, 1e-6)
+        assert len(alone) == 2
         for own, expected in zip(told(together, "t2"), told(alone, "t2"), strict=True):
             assert own == (pytest.approx(expected, rel=relative, abs=absolute) if stacks else expected)
 
