@@ -19,6 +19,7 @@ RAYS = (
     "tests/end_to_end/test_orderly_end.py",
     "tests/end_to_end/test_run_command.py",
     "tests/faults/test_faults.py",
+    "tests/frontends/cli/test_up_command.py",
     "tests/test_wheel.py",
 )
 TURNS = (

@@ -20,7 +20,7 @@ def test_whoever_takes_the_cluster_is_one_piece_of_work() -> None:
 def test_whoever_starts_a_ray_is_another() -> None:
     """As `paretoscope up`, `demo` or `run` do, and what compose.py starts."""
     processes = r"from tests\.processes import [^\n]*\bup\b|faults\.stack import|deployment\.compose import \("
-    commands = r"\"paretoscope\", \"demo\"|\"run\", \"mine\.py\", \"--watch\""
+    commands = r"\bdemo\", \"--exit\"|\"run\", \"mine\.py\", \"--watch\""
     starting = [file for file in FILES if re.search(f"{processes}|{commands}", Path(ROOT, file).read_text())]
     assert sorted(starting) == sorted(RAYS) and {together(f"{file}::test") for file in RAYS} == {WITH_A_RAY}
 
