@@ -27,13 +27,14 @@ from service.contract.study import (
     training_rules,
 )
 from service.contract.study.branched import in_each_branch
+from service.contract.study.expansion import idle_searches
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
 
 def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks, whichever weighting a search would choose."""
-    return [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+    return [*branch_rules.broken(study), *in_each_branch(study, _broken), *idle_searches(study)]
 
 
 def _broken(study: Study) -> list[Detail]:
