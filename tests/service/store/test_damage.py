@@ -22,7 +22,7 @@ from service.contract.wire.events import StudyFinished, StudyState
 from service.store.database import FILE
 from service.store.incoming import Draft
 from service.store.sql import SqlStore
-from tests.processes import BIN, environment, short_home
+from tests.processes import BIN, environment, free_port, short_home
 from tests.service.bench import SPEC, Bench
 from tests.service.store.conftest import STARTED, kinds, report
 
@@ -130,6 +130,35 @@ def test_a_home_that_cannot_be_written_is_a_sentence() -> None:
                 assert not list(home.iterdir()) and not processes_of(folder_of(home)), "nothing was begun"
         finally:
             subprocess.run(["umount", "--lazy", str(home)], check=True)
+
+
+@pytest.mark.parametrize("name", ["", "new"])
+def test_up_on_a_full_disk_is_a_sentence_and_leaves_nothing(name: str) -> None:
+    """At its first start: there is nothing yet to go on from."""
+    if os.geteuid() != 0 or subprocess.run(["mount", "--version"], check=False, capture_output=True).returncode:
+        pytest.skip("only root can mount a small disk")
+    with short_home() as disk:
+        options = "size=2m,mode=700"
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(disk)], check=False).returncode:
+            pytest.skip("this machine does not let a small disk be mounted")
+        try:
+            fill(disk)
+            home = disk / name
+            done = subprocess.run(
+                [str(BIN / "paretoscope"), "up", "--home", str(home), "--port", str(free_port())],
+                env=environment(),
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert (done.returncode, done.stdout) == (1, ""), done.stderr
+            [said] = done.stderr.splitlines()
+            assert said.startswith(f"error: the disk of {home} is full, it has 0 bytes left and a start needs ")
+            assert [path.name for path in disk.iterdir()] == ["ballast"]
+            assert not processes_of(home / "ray"), "nothing was begun"
+        finally:
+            subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def spoil(home: Path, mark: bytes) -> None:
