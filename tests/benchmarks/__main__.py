@@ -32,7 +32,7 @@ from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
-from tests.benchmarks.own_code import MEMBERS, foreign_rows, own_rows, tune_rows
+from tests.benchmarks.own_code import MEMBERS, check_row, foreign_rows, own_rows, tune_rows
 from tests.benchmarks.row import Row
 from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
@@ -87,7 +87,7 @@ def own_code() -> list[Row]:
     rows = own_rows()
     with running_ray() as (client, ray):
         script = ("tests.benchmarks.own_files.tune_two_heads", str(MEMBERS))
-        return [*rows, *tune_rows(client, lambda: plain(ray, *script))]
+        return [*rows, *tune_rows(client, lambda: plain(ray, *script)), check_row(client)]
 
 
 def grids(sizes: Sequence[int]) -> list[Row]:

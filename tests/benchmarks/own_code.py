@@ -3,6 +3,8 @@ bottleneck as a user's file against the built-in; models that nobody here wrote.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,6 +32,8 @@ from workers.own_code.running_members import OneByOne, Stacked, Way
 from workers.training.loop import train
 
 EPOCHS, MEMBERS, ROUNDS = 20, 16, 11
+COMMAND = str(Path(sys.executable).with_name("paretoscope"))
+CHECKS = 3
 STUDIES = 6  # rounds of whole studies: as few as an interval of 95 % can come from
 FILES = Path(__file__).parent / "own_files"
 CPU = torch.device("cpu")
@@ -126,6 +130,24 @@ def tune_rows(client: Client, plain: Callable[[], float]) -> list[Row]:
         row_of_rounds("own-tune", "own", f"{what}, which first reads and tries the code", scripts, unread, "s"),
         row_of_rounds("own-tune-again", "own", f"{what}, which has read the code before", scripts, read, "s"),
     ]
+
+
+def check_row(client: Client) -> Row:
+    """Of the study that `paretoscope new` writes."""
+    trained, checked = [], []
+    with TemporaryDirectory() as folder:
+        subprocess.run([COMMAND, "new", "my_task"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        for _ in range(CHECKS):
+            begun = time.perf_counter()
+            client.submit(Path(folder) / "my_task.yaml").wait(timeout=600)
+            between = time.perf_counter()
+            subprocess.run([COMMAND, "check", "my_task.yaml"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            trained.append(between - begun)
+            checked.append(time.perf_counter() - between)
+    what = (
+        "the study that `paretoscope new` writes: trained, from submission to finished / tried by `paretoscope check`"
+    )
+    return row_of_rounds("own-check", "own", what, trained, checked, "s")
 
 
 def foreign_rows(counted: int = ROUNDS) -> list[Row]:
