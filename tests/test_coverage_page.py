@@ -17,7 +17,8 @@ STATUSES = ("here", "in small", "preset only", "differs", "not yet", "cannot her
 LINK = re.compile(r"\]\(([\w.-]+)\.md(?:#[\w-]+)?\)")
 OTHERS = (  # presets that are about no paper of these
     "beta-vs-mib-digits beta-vs-mib-fashion gaussian-truth convex-transforms two-garments-front arml-harmful-auxiliary "
-    "concave-front-others constrained-search enough-gaussian front-filling halving-digits one-training"
+    "concave-front-others constrained-search enough-gaussian equal-seconds front-filling halving-digits one-training "
+    "which-weighting"
 )
 
 
