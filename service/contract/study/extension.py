@@ -76,7 +76,8 @@ def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) 
         weighting, training = trial.weighting, trial.training
     schedule: object = known.get("training.schedule", training.schedule)
     form: object = isinstance(weighting, Arml) and known.get("weighting.form", weighting.form)
-    return schedule == "cosine" or form == "two-stage"
+    mode: object = training.balance and known.get("training.balance.mode", training.balance.mode)
+    return schedule == "cosine" or form == "two-stage" or mode == "after"
 
 
 def _changes(study: Study, wish: Extension) -> Iterator[Change]:

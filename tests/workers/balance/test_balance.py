@@ -137,6 +137,51 @@ def test_ten_random_orders_end_in_the_same_weights(ends: list[int], seed: int, p
             torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
 
 
+@pytest.mark.parametrize("order", [balance.in_reverse, balance.alternating])
+@given(ends=widths, seed=seeds, p=powers, name=named, tied=st.booleans())
+@settings(deadline=None, max_examples=20)
+def test_orders_of_layers_keep_the_function_and_end_in_the_same_weights(
+    order: Callable[[Sequence[balance.Pair], bool], list[balance.Visit]],
+    ends: list[int],
+    seed: int,
+    p: float,
+    name: str,
+    tied: bool,
+) -> None:
+    f, c = ACTIVATIONS[name]
+    leaves, expected = network(ends, seed), network(ends, seed)
+    x = inputs(leaves)
+    before, cost = forward(leaves, x, f), balance.cost(leaves, p)
+    pairs = balance.chain(leaves, "l", c)
+    assert sorted(map(id, (visit.pair for visit in order(pairs, tied)))) == sorted(map(id, pairs)), "each layer once"
+    balance.sweep(order(pairs, tied), p, tied)
+    assert (balance.cost(leaves, p) <= cost * (1 + 1e-12)).all()
+    balance.full(pairs, p, tied, partial(order, pairs, tied), 1e-9)
+    balance.full(balance.chain(expected, "l", c), p, tied, tolerance=1e-9)
+    assert close(forward(leaves, x, f), before, 1e-9)
+    for found, other in zip(leaves, expected, strict=True):
+        torch.testing.assert_close(found, other, rtol=1e-6, atol=0)
+
+
+def test_a_sweep_backwards_visits_the_last_layer_first_and_an_alternating_one_the_odd_layers() -> None:
+    pairs = balance.chain(network([2, 3, 3, 3, 3, 2], 0), "l")
+    names = [[visit.pair.name for visit in order(pairs, False)] for order in (balance.in_reverse, balance.alternating)]
+    assert names == [["l-4", "l-3", "l-2", "l-1"], ["l-1", "l-3", "l-2", "l-4"]]
+    heads = [pair._replace(name="head-1") for pair in pairs[1:3]]
+    found = [visit.pair.name for visit in balance.alternating([pairs[0], *heads, pairs[3]], False)]
+    assert found == ["l-1", "l-4", "head-1", "head-1"], "heads have a place in common"
+
+
+def test_the_weights_of_layers_are_counted_once() -> None:
+    leaves = network([4, 3, 3, 2], 0)
+    found = balance.weights_of(balance.chain(leaves, "l"))
+    expected = balance.cost(leaves[:-1], 1.5)  # all but the last bias, which no unit's scale reaches
+    torch.testing.assert_close(balance.cost(found, 1.5), expected)
+    loop = torch.ones(2, 3, 3, dtype=torch.float64)
+    pair = balance.recurrent("r", leaves[0], leaves[1], loop, [leaves[2]])
+    torch.testing.assert_close(balance.cost(balance.weights_of([pair]), 1.0), balance.cost([*leaves[:3], loop], 1.0))
+
+
 @given(widths, seeds, powers)
 @settings(deadline=None, max_examples=40)
 def test_tied_balance_equals_the_closed_form(ends: list[int], seed: int, p: float) -> None:
