@@ -1,13 +1,14 @@
 """What `make bench` measured, as it is kept in `docs/findings/speed.json`, and what a text can ask of it.
 
-`ratio(ROW)`, `first(ROW)`, `second(ROW)`, `dates`, `machines`, `by row` (a table), `by row(steps; grid)` (of groups).
+`ratio(ROW)`, `first(ROW)`, `second(ROW)`, `dates`, `machines`, `by row` (a table); of groups `by row(steps; grid)`,
+`dates(grid)`, `machines(grid)`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
@@ -16,10 +17,10 @@ from findings.finding import Kept, rounded
 from findings.folder import SPEED
 from service.contract.wording.numbers import setting
 
-Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store"]
+Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
-BY_ROW = re.compile(r"by row(?:\((.*)\))?")
+OF_GROUPS = re.compile(r"(by row|dates|machines)(?:\((.*)\))?")
 OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
 WHOLE = 10  # from here on timings are told without decimals
 
@@ -88,11 +89,8 @@ def speed_text(speed: Speed) -> str:
 def said(asked: str, speed: Speed | None = None) -> str:
     """What the kept rows answer."""
     speed = speed or load_speed()
-    plain: dict[str, Callable[[], str]] = {"dates": lambda: _dates(speed), "machines": lambda: _machines(speed)}
-    if table := BY_ROW.fullmatch(asked):
-        return _table(speed, table[1])
-    if asked in plain:
-        return plain[asked]()
+    if match := OF_GROUPS.fullmatch(asked):
+        return TOLD_OF_GROUPS[match[1]](_of_groups(speed, match[2]))
     match = OF_ROW.fullmatch(asked)
     tell = TOLD.get(match[1]) if match else None
     if match is None or tell is None:
@@ -120,21 +118,28 @@ def _timing(value: float) -> str:
     return setting(round(value)) if value >= WHOLE else setting(value, 2)
 
 
-def _dates(speed: Speed) -> str:
-    dates = sorted({row.date for row in speed.rows.values()})
-    return dates[0] if len(dates) == 1 else f"{', '.join(dates[:-1])} and {dates[-1]}"
-
-
-def _machines(speed: Speed) -> str:
-    return "; ".join(dict.fromkeys(row.machine for row in speed.rows.values()))
-
-
-def _table(speed: Speed, groups: str | None) -> str:
+def _of_groups(speed: Speed, groups: str | None) -> list[Timing]:
     asked = [group.strip() for group in groups.split(";")] if groups else list(GROUPS)
     if strange := [group for group in asked if group not in GROUPS]:
         raise ValueError(f"{strange[0]!r} is no group of rows; known: {', '.join(GROUPS)}")
     rows = [row for row in speed.rows.values() if row.group in asked]
     if not rows:
         raise ValueError(f"{SPEED.name} has no row of {', '.join(asked)}")
+    return rows
+
+
+def _dates(rows: Sequence[Timing]) -> str:
+    dates = sorted({row.date for row in rows})
+    return dates[0] if len(dates) == 1 else f"{', '.join(dates[:-1])} and {dates[-1]}"
+
+
+def _machines(rows: Sequence[Timing]) -> str:
+    return "; ".join(dict.fromkeys(row.machine for row in rows))
+
+
+def _table(rows: Sequence[Timing]) -> str:
     lines = ["| what | ratio | measured | when |", "| --- | --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {row.what} | {row.told} | {row.measured} | {row.when} |" for row in rows)])
+
+
+TOLD_OF_GROUPS = {"by row": _table, "dates": _dates, "machines": _machines}

@@ -15,7 +15,8 @@ ROWS = [line.strip("|").split("|") for line in TEXT.splitlines() if line.startsw
 STATUSES = ("here", "in small", "differs", "not yet", "cannot here")
 OTHERS = (  # presets that are about no paper of these
     "beta-vs-mib-digits beta-vs-mib-fashion gaussian-truth convex-transforms two-garments-front arml-harmful-auxiliary "
-    "concave-front-others constrained-search enough-gaussian front-filling halving-digits one-training"
+    "concave-front-others constrained-search enough-gaussian equal-seconds front-filling halving-digits one-training "
+    "which-weighting"
 )
 
 

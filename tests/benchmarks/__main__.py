@@ -1,8 +1,9 @@
 """Prints what is faster than what, and keeps it for the README.
 
-`make bench` measures all groups of rows, `make bench ARGS="steps log"` some of them, `make bench ARGS="grid --size 48"`
-one size. With `--keep` what was measured takes the place of the same rows of `docs/findings/speed.json`; the others
-stay as they are, each with its own date. `make findings` then writes the README.
+`make bench` measures all groups of rows but `before`, which needs an older checkout (`before --older FOLDER`);
+`make bench ARGS="steps log"` some of them, `make bench ARGS="grid --size 48"` one size. With `--keep` what was measured
+takes the place of the same rows of `docs/findings/speed.json`; the others stay as they are, each with its own date.
+`make findings` then writes the README.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from findings.running import machine_words
 from findings.speed import GROUPS, Group, Timing, load_speed, renewed, speed_text
 from frontends.client import Client
 from paretoscope import __version__
+from tests.benchmarks.before import PARTS, compared
 from tests.benchmarks.cohort import cohorts
 from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
@@ -126,6 +128,11 @@ def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
     return [row for trials in sizes for row in rows_of(trials)]
 
 
+def before(asked: argparse.Namespace) -> list[Row]:
+    with short_home() as home:
+        return compared(asked.older.resolve(), asked.homes or home, asked.part, asked.rounds)
+
+
 def kept(row: Row, machine: str) -> Timing:
     return Timing(
         group=row.group,
@@ -151,12 +158,18 @@ def main(arguments: Sequence[str]) -> None:
         default=[],
         help="trials of grid, dashboard, curves and log, studies of store",
     )
+    parser.add_argument("--older", type=Path, help="a checkout with an environment of its own, for `before`")
+    parser.add_argument("--homes", type=Path, help="a folder that keeps the logs of both trees, for `before` again")
+    parser.add_argument("--part", choices=PARTS, action="append", default=[], help="of `before`")
+    parser.add_argument("--rounds", type=int, help="of `before`")
     parser.add_argument("--keep", action="store_true", help=f"in docs/findings/{SPEED.name}")
     asked = parser.parse_args(arguments)
+    if ("before" in asked.groups) != (asked.older is not None):
+        parser.error("before and --older belong together")
     machine = f"{machine_words()}, {_processor()}"
     rows = []
-    for group in asked.groups or GROUPS:
-        own = measured(group, asked.size)
+    for group in asked.groups or [group for group in GROUPS if group != "before"]:
+        own = before(asked) if group == "before" else measured(group, asked.size)
         rows += own
         if asked.keep:  # what comes next may fail, and this took minutes
             SPEED.write_text(speed_text(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))

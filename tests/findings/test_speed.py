@@ -43,7 +43,9 @@ KEPT = Speed(
         ("second(grid-48)", "13 s"),
         ("second(fold)", "0.66 CPU s"),
         ("dates", "2026-11-16 and 2026-11-17"),
+        ("dates(grid; log)", "2026-11-17"),
         ("machines", "2 cores, no GPU"),
+        ("machines(steps)", "2 cores, no GPU"),
     ],
 )
 def test_a_text_can_ask_for_a_number_of_a_row(asked: str, text: str) -> None:
@@ -83,6 +85,7 @@ def test_the_table_has_every_row_with_its_day_and_commit() -> None:
         ("first(steps)", "only the ratio was kept"),
         ("by row(fast)", "'fast' is no group of rows"),
         ("by row(cohort)", "no row of cohort"),
+        ("dates(fast)", "'fast' is no group of rows"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(asked: str, words: str) -> None:

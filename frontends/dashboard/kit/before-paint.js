@@ -26,11 +26,12 @@
   const link = (/** @type {Partial<HTMLLinkElement>} */ properties) =>
     document.head.append(Object.assign(document.createElement("link"), properties));
   const modules = {
-    pages: "app arms-table columns curve-points curve-slider extend-form notes point-picker spec study study-head "
-      + "trial-columns trial-drawer trial-place trials-table",
+    pages: "app arms-table bounds columns curve-points curve-slider extend-form notes point-picker spec study "
+      + "study-head trial-columns trial-drawer trial-place trials-table",
     form: "values",
     figures: "brush controls curve drawing figure-panel look pointer save sketch",
-    kit: "address light live markdown menu metrics places progress shortcuts state-words swatch tabs vocabulary yaml",
+    kit: "address curve-places light live markdown menu metrics progress shortcuts state-words swatch tabs "
+      + "vocabulary yaml",
   };
   for (const [folder, names] of Object.entries(modules)) {
     for (const name of names.split(" ")) link({ rel: "modulepreload", href: `/assets/${folder}/${name}.js` });

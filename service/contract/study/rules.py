@@ -27,13 +27,14 @@ from service.contract.study import (
     training_rules,
 )
 from service.contract.study.branched import in_each_branch
+from service.contract.study.expansion import idle_searches
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
 
 def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks, whichever weighting a search would choose."""
-    return [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+    return [*branch_rules.broken(study), *in_each_branch(study, _broken), *idle_searches(study)]
 
 
 def _broken(study: Study) -> list[Detail]:
@@ -66,9 +67,13 @@ def _claimed(study: Study) -> Iterator[Detail]:
     The same holds for a bound: a trial that does not report its metric could never keep it.
     """
     reported = {arm.name: study.metrics_of(arm) for arm in study.arms}
-    for what, claims in (("objectives", study.objectives), ("constraints", study.constraints)):
-        for i, claim in enumerate(claims):
-            yield from _reported(study, reported, claim.metric, f"{what}[{i}].metric")
+    claimed = {
+        "objectives": [objective.metric for objective in study.objectives],
+        "constraints": [constraint.metric for constraint in study.constraints],
+    }
+    for what, names in claimed.items():
+        for i, name in enumerate(names):
+            yield from _reported(study, reported, name, f"{what}[{i}].metric")
 
 
 def _reported(study: Study, reported: Mapping[str, list[str]], name: str, path: str) -> Iterator[Detail]:

@@ -391,8 +391,10 @@ class Study(Strict):
         `arms` are those it is claimed of; none: every arm.
         """
         twin = VALIDATION.of(metric)
-        held = all(twin in self.metrics_of(arm) for arm in (self.arms if arms is None else arms))
-        return twin if self.selection == "validation" and held else metric
+        reported = [self.metrics_of(arm) for arm in (self.arms if arms is None else arms)]
+        if self.selection != "validation" or not all(twin in names for names in reported):
+            return metric
+        return next((name for names in reported for name in names if name == twin), twin)  # with its row, if it is own
 
     @property
     def evaluation_at_rungs(self) -> Evaluation:

@@ -149,7 +149,7 @@ def test_attainment_is_drawn_per_arm_within_the_box_of_all_trials() -> None:
 def test_a_curve_attains_with_each_of_its_points_and_is_one_seed() -> None:
     """Worked by hand: of three curves at least one, two and all attain these; (2.5, 1) is behind (2, 2) of its seed."""
     view = bottleneck_of(ALL_BETAS, seeds=[0, 1, 2])
-    curves = [[(1, 1), (3, 3)], [(2.5, 1), (2, 2)], [(2, 0.5), (1.5, 1.5)]]
+    curves: list[Places] = [[(1, 1), (3, 3)], [(2.5, 1), (2, 2)], [(2, 0.5), (1.5, 1.5)]]
     for trial, own in zip(view.trials, curves, strict=True):
         play_curves(view, trial, curve(*((0.1**i, x, y) for i, (x, y) in enumerate(own))))
     (arm,) = attainment_data(view, None, None).arms

@@ -119,7 +119,7 @@ def test_a_home_that_cannot_be_written_is_a_sentence() -> None:
     if os.geteuid() != 0 or subprocess.run(["mount", "--version"], check=False, capture_output=True).returncode:
         pytest.skip("only root can mount a disk that cannot be written")
     with short_home() as home:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m", "none", str(home)], check=False).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m,mode=700", "none", str(home)], check=False).returncode:
             pytest.skip("this machine does not let a disk be mounted")
         try:
             variables = environment(PARETOSCOPE_HOME=str(home))

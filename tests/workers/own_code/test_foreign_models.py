@@ -88,7 +88,8 @@ def test_one_by_one_a_member_is_what_it_is_alone_to_the_last_digit(
 NEAR = 1e-5  # what a stacked member is after a step, relatively to what it is alone; one by one it is that exactly
 NEAR_AFTER_EPOCHS, NEAR_OF_DEEP = 1e-5, 3e-4  # what it reports after two epochs
 DEEP = "mobile"  # whose rounding grows through fifty layers, step by step
-BY_PLAIN_STEPS = {"optimizer": "sgd", "learning_rate": 0.003}  # Adam makes a whole step of what is nothing but rounding
+# Adam makes a whole step of what is nothing but rounding.
+BY_PLAIN_STEPS: dict[str, Any] = {"optimizer": "sgd", "learning_rate": 0.003}
 
 
 @pytest.mark.filterwarnings(SLOW)

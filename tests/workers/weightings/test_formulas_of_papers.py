@@ -126,8 +126,11 @@ def without_conflict(g: Array, wanted: Array) -> Array:
 
 def test_dualproj_is_the_nearest_update_to_the_preferred_one_without_conflict() -> None:
     moved = 0
-    for preference, wanted in (("equal", np.full(3, 1 / 3)), (0.5, RAY)):
-        for g, _, w in steps(specs.Dualproj(preference=preference), 3):
+    for dualproj, wanted in (
+        (specs.Dualproj(preference="equal"), np.full(3, 1 / 3)),
+        (specs.Dualproj(preference=0.5), RAY),
+    ):
+        for g, _, w in steps(dualproj, 3):
             expected = without_conflict(g, wanted)
             np.testing.assert_allclose(w, expected, atol=SLACK)
             moved += bool((expected - wanted > 10 * SLACK).any())
