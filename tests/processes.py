@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
-BIN = Path(sys.executable).parent
+PYTHON = Path(sys.executable)
+BIN = PYTHON.parent
 START_SECONDS = 180.0  # two quiet ones; a machine that does much else takes its time
 
 
@@ -92,14 +93,20 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 @contextmanager
-def service_alone(home: Path, port: int | None = None, **settings: str) -> Iterator[Running]:
-    """`python -m service`, without Ray unless the settings name one."""
+def service_alone(
+    home: Path, port: int | None = None, python: Path = PYTHON, folder: Path | None = None, **settings: str
+) -> Iterator[Running]:
+    """`python -m service`, without Ray unless the settings name one. Another Python and folder are another tree's."""
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"
     settings = {"PARETOSCOPE_HOME": str(home), "PARETOSCOPE_PORT": str(port), **UNHURRIED, **settings}
     with (home / "service.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "service"], env=environment(**settings), stdout=log, stderr=subprocess.STDOUT
+            [str(python), "-m", "service"],
+            cwd=folder,
+            env=environment(**settings),
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         until(lambda: process.poll() is not None or answers(f"{url}/healthz"), "the service answers", START_SECONDS)
@@ -111,15 +118,17 @@ def service_alone(home: Path, port: int | None = None, **settings: str) -> Itera
 
 
 @contextmanager
-def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
+def up(home: Path, *arguments: str, python: Path = PYTHON, **settings: str) -> Iterator[Running]:
     """`paretoscope up`, ended by SIGTERM; it must end well."""
-    command = [str(BIN / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port()), *arguments]
+    command = [str(python.parent / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port())]
+    command += arguments
     process = subprocess.Popen(command, env=environment(**UNHURRIED, **settings), stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line, f"up ended with {process.wait(timeout=10)}"
-        yield Running(json.loads(line)["url"], home, process, (home / "token").read_text())
+        token = home / "token"  # none in 0.1.0
+        yield Running(json.loads(line)["url"], home, process, token.read_text() if token.is_file() else None)
     finally:
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=180)

@@ -1,14 +1,16 @@
 """Prints what is faster than what, and keeps it for the README.
 
-`make bench` measures all groups of rows, `make bench ARGS="steps log"` some of them, `make bench ARGS="grid --size 48"`
-one size. With `--keep` what was measured takes the place of the same rows of `docs/findings/speed.json`; the others
-stay as they are, each with its own date. `make findings` then writes the README.
+`make bench` measures all groups of rows but `before`, which needs an older checkout (`before --older FOLDER`);
+`make bench ARGS="steps log"` some of them, `make bench ARGS="grid --size 48"` one size. With `--keep` what was measured
+takes the place of the same rows of `docs/findings/speed.json`; the others stay as they are, each with its own date.
+`make findings` then writes the README.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,12 +26,13 @@ from findings.running import machine_words
 from findings.speed import GROUPS, Group, Timing, load_speed, renewed, speed_text
 from frontends.client import Client
 from paretoscope import __version__
+from tests.benchmarks.before import PARTS, compared
 from tests.benchmarks.cohort import cohorts
 from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
-from tests.benchmarks.own_code import MEMBERS, foreign_rows, own_rows, tune_row
+from tests.benchmarks.own_code import MEMBERS, check_row, foreign_rows, own_rows, tune_rows
 from tests.benchmarks.row import Row
 from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
@@ -81,11 +84,10 @@ def running_ray() -> Iterator[tuple[Client, dict[str, str]]]:
 
 
 def own_code() -> list[Row]:
-    rows = [*own_rows(), *foreign_rows()]
+    rows = own_rows()
     with running_ray() as (client, ray):
         script = ("tests.benchmarks.own_files.tune_two_heads", str(MEMBERS))
-        rows.append(tune_row(client, lambda: plain(ray, *script)))
-    return rows
+        return [*rows, *tune_rows(client, lambda: plain(ray, *script)), check_row(client)]
 
 
 def grids(sizes: Sequence[int]) -> list[Row]:
@@ -114,7 +116,7 @@ def _stored(studies: int) -> list[Row]:
 
 
 def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
-    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code}
+    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code, "models": foreign_rows}
     if group in whole:
         return whole[group]()
     sizes = sizes or SIZES[group]
@@ -126,18 +128,25 @@ def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
     return [row for trials in sizes for row in rows_of(trials)]
 
 
+def before(asked: argparse.Namespace) -> list[Row]:
+    with short_home() as home:
+        return compared(asked.older.resolve(), asked.homes or home, asked.part, asked.rounds)
+
+
 def kept(row: Row, machine: str) -> Timing:
     return Timing(
         group=row.group,
         what=row.what,
         ratio=row.ratio,
-        values=(row.first, row.second),
+        values=None if row.second is None else (row.first, row.second),
         unit=row.unit,
         date=time.strftime("%Y-%m-%d"),
         machine=machine,
         paretoscope=__version__,
         commit=commit_of(ROOT),
         between=row.between,
+        stacking=row.stacking,
+        apart=row.apart,
     )
 
 
@@ -151,19 +160,27 @@ def main(arguments: Sequence[str]) -> None:
         default=[],
         help="trials of grid, dashboard, curves and log, studies of store",
     )
+    parser.add_argument("--older", type=Path, help="a checkout with an environment of its own, for `before`")
+    parser.add_argument("--homes", type=Path, help="a folder that keeps the logs of both trees, for `before` again")
+    parser.add_argument("--part", choices=PARTS, action="append", default=[], help="of `before`")
+    parser.add_argument("--rounds", type=int, help="of `before`")
     parser.add_argument("--keep", action="store_true", help=f"in docs/findings/{SPEED.name}")
     asked = parser.parse_args(arguments)
+    if ("before" in asked.groups) != (asked.older is not None):
+        parser.error("before and --older belong together")
     machine = f"{machine_words()}, {_processor()}"
     rows = []
-    for group in asked.groups or GROUPS:
-        own = measured(group, asked.size)
+    for group in asked.groups or [group for group in GROUPS if group != "before"]:
+        own = before(asked) if group == "before" else measured(group, asked.size)
         rows += own
         if asked.keep:  # what comes next may fail, and this took minutes
             SPEED.write_text(speed_text(renewed(load_speed(), {row.key: kept(row, machine) for row in own})))
     print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
     for row in rows:
         spread = f" ({row.between[0]:.2f} to {row.between[1]:.2f})" if row.between else ""
-        print(f"{row.what:90s} {row.ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
+        ratio, second = (math.nan if each is None else each for each in (row.ratio, row.second))
+        words = f"; {row.stacking}; largest difference {row.apart}" if row.stacking else ""
+        print(f"{row.what:90s} {ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {second:.3g} {row.unit}{words}")
 
 
 def _processor() -> str:
