@@ -26,6 +26,12 @@ NONE = "–"
 WHOLE = 10  # from here on timings are told without decimals
 
 
+def is_table(asked: str) -> bool:
+    """Whether that is answered by a table: `by row`, `by model`."""
+    match = OF_GROUPS.fullmatch(asked)
+    return match is not None and match[1].startswith("by ")
+
+
 class Timing(Kept):
     """Two times, or sizes, of one run, and how many times the second goes into the first."""
 
