@@ -18,8 +18,8 @@ pytestmark = needs_chromium
 
 
 def send(page: Page, file: Path) -> str:
-    """The hash that the service gave it, which the page then asks for. (Chromium does not keep the answer to a request whose
-    body is a file for those who watch.)"""
+    """The hash that the service gave it, which the page then asks for: of the answer itself Chromium shows a watcher
+    nothing, as the request's body is a file."""
     with page.expect_request(lambda request: "/api/code/" in request.url) as asked:
         page.set_input_files("input[type=file]", file)
     return asked.value.url.rpartition("/")[2]

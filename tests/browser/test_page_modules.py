@@ -716,6 +716,10 @@ PICKER = """const { PointPicker } = await load("pages/point-picker");
     picker.element.querySelector("form").dispatchEvent(new Event("submit", { cancelable: true }));
     await stage.settle();
   };
+  const ruled = (rule) => {
+    picker.rule.value = rule;
+    picker.rule.dispatchEvent(new Event("change"));
+  };
   const point = (trial) => ({ trial, why: trial, arm: "a", seed: 0, config: {}, metrics: {}, spec: {} });
 """
 
@@ -728,7 +732,7 @@ def test_each_rule_asks_for_a_point_by_all_that_is_set_for_it(stage: Page) -> No
       picker.then.value = "i_zy_bits";
       picker.weights[1].input.value = "3";
       for (const rule of ["knee", "weights", "constraint"]) {
-        picker.rule.value = rule;
+        ruled(rule);
         await press();
       }
       return stage.asked.map(({ path }) => decodeURIComponent(path.split("?")[1]));"""
@@ -741,7 +745,7 @@ def test_each_rule_asks_for_a_point_by_all_that_is_set_for_it(stage: Page) -> No
 
 def test_a_point_may_keep_several_bounds_and_be_one_of_an_arm(stage: Page) -> None:
     """The next bound is of a metric that has none yet, from the side that is worse; the last one stays."""
-    script = """picker.rule.value = "constraint";
+    script = """ruled("constraint");
       picker.bounds.rows[0].value.value = "2.5";
       const numbers = ["8", "0.9", "3"];
       for (const number of numbers) {
@@ -778,8 +782,7 @@ def test_a_number_that_another_rule_misses_holds_up_none(stage: Page) -> None:
       const form = picker.element.querySelector("form");
       const sent = [];
       for (const rule of ["knee", "gap", "weights", "constraint"]) {
-        picker.rule.value = rule;
-        picker.rule.dispatchEvent(new Event("change"));
+        ruled(rule);
         sent.push(form.checkValidity());
       }
       return sent;"""

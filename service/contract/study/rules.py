@@ -34,7 +34,9 @@ from service.contract.wire.errors import Detail
 
 def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks, whichever weighting a search would choose."""
-    return [*branch_rules.broken(study), *in_each_branch(study, _broken), *idle_searches(study)]
+    details = [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+    told = {detail.path for detail in details}  # why a search has nothing to search is told instead
+    return [*details, *(detail for detail in idle_searches(study) if detail.path not in told)]
 
 
 def _broken(study: Study) -> list[Detail]:

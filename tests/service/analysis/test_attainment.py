@@ -103,7 +103,9 @@ def test_an_area_that_goes_on_is_one_rectangle() -> None:
 @given(st.lists(places, min_size=2, max_size=5))
 def test_a_surface_is_the_edge_of_what_its_share_of_seeds_attains(by_seed: list[Places]) -> None:
     own = sets(*by_seed)
-    for level, front in surfaces(own, AXES).items():
+    fronts = surfaces(own, AXES)
+    assert bool(fronts[25]) == (sum(map(bool, by_seed)) >= len(own) / 4)
+    for level, front in fronts.items():
         for x, y in front:
             assert attaining(own, x, y) >= level / 100 * len(own)
             assert attaining(own, x - 0.5, y) < level / 100 * len(own)

@@ -86,6 +86,7 @@ def test_no_single_visit_raises_the_cost(ends: list[int], seed: int, p: float, n
     c = ACTIVATIONS[name][1]
     leaves = network(ends, seed)
     pairs = balance.chain(leaves, "l", c)
+    assert pairs, "every network has a hidden layer"
     for visit in balance.shuffled(pairs, tied, torch.Generator().manual_seed(seed)):
         before = balance.cost(leaves, p)
         balance.sweep([visit], p, tied)
@@ -130,6 +131,7 @@ def test_ten_random_orders_end_in_the_same_weights(ends: list[int], seed: int, p
         pairs, g = balance.chain(leaves, "l", c), torch.Generator().manual_seed(i)
         balance.full(pairs, p, tied, partial(balance.shuffled, pairs, tied, g), 1e-8)
         ended.append(leaves)
+    assert all(len(leaves) == 2 * len(ends) - 2 for leaves in ended), "weights and biases"
     for other in ended[1:]:
         for a, b in zip(ended[0], other, strict=True):
             torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
@@ -191,6 +193,7 @@ def test_tied_balance_equals_the_closed_form(ends: list[int], seed: int, p: floa
     norms = torch.stack([w.abs().pow(p).flatten(1).sum(1).pow(1 / p) for w in weights])  # [N, K]
     mean = norms.log().mean(0).exp()
     balance.full(balance.chain(leaves, "l"), p, tied=True, tolerance=1e-10)
+    assert len(weights) == len(ends) - 1 > 0
     for w, start, norm in zip(leaves[::2], weights, norms, strict=True):
         torch.testing.assert_close(w, start * (mean / norm)[:, None, None], rtol=1e-8, atol=0)
 

@@ -97,6 +97,7 @@ def test_a_convolution_is_scaled_as_a_whole() -> None:
     model = models.build(Cnn(channels=[4, 6], widths=[7], latent=5), IMAGES, Seeds([3, 4], CPU))
     before = [leaf.detach().clone() for leaf in model.encoder.leaves[:4]]
     balance.full(model.pairs(), 2.0)
+    assert len(before) == 4, "two convolutions and their biases"
     for leaf, start in zip(model.encoder.leaves[:4], before, strict=True):
         factors = (leaf.detach() / start).flatten(1)  # [K, weights]
         assert (factors - factors[:, :1]).abs().max() < 1e-4
@@ -128,6 +129,7 @@ def test_a_balanced_member_equals_training_it_alone(cohorts: Any, spec: dict[str
     trials = [balanced(cohorts, f"{seed}-{i}", seed, **spec) for seed in (3, 7) for i in range(2)]
     trials = [t._replace(weighting=Fixed(beta=0.01 * (i + 1))) for i, t in enumerate(trials)]
     together = cohorts.reports(trials)
+    assert together
     for trial in trials:
         for a, b in zip(cohorts.reports([trial]), together, strict=True):
             alone, found = ({m: v for m, v in r.metrics[trial.id].items() if m != "seconds"} for r in (a, b))

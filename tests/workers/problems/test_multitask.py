@@ -104,6 +104,7 @@ def test_heads_are_each_tasks_own() -> None:
     problem, model, split = setup(Multitask(auxiliaries=["rotation"]), data.load(Digits()), [0])
     batch = next(iter(problem.batches(split, 1)))
     terms = problem.losses(model, model.encode(batch.x), batch)
+    assert len(terms) == 2
     for i, term in enumerate(terms):
         grads = torch.autograd.grad(term.sum(), model.head.leaves, retain_graph=True, allow_unused=True)
         reached = [g is not None and bool(g.any()) for g in grads]

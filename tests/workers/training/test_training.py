@@ -54,6 +54,7 @@ def test_each_of_16_mixed_members_equals_training_it_alone(cohorts: Any) -> None
         for seed in (3, 7)
     ]
     together = cohorts.reports(trials)
+    assert len(together) == 3 and len(trials) == 16
     for trial in trials:
         alone = cohorts.reports([trial])
         for a, b in zip(alone, together, strict=True):

@@ -31,6 +31,7 @@ def steps(params: Any, terms: int) -> list[tuple[Array, Array, Array]]:
         g, a = whole[:, :terms], half[:, :terms]
         w = ours(torch.ones(1, terms).double(), ours.gram(g, a))
         seen.append((g[0].numpy(), a[0].numpy(), w[0].numpy()))
+    assert len(seen) > 3
     return seen
 
 
