@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.analysis.compared import compared
 from service.answers.comparison import comparison_answer
 from service.answers.studies import SPARK_STEPS, front_answer, spark, study_answer, study_summary
 from service.figures.drawing.fronts import front_data
