@@ -27,7 +27,7 @@ print(json.dumps([kind.__name__ for kind in kinds(Strict) if kind.__pydantic_com
 def test_a_service_that_starts_builds_what_a_study_has_by_default_and_nothing_else() -> None:
     done = subprocess.run([sys.executable, "-c", BUILT], capture_output=True, text=True, check=True)
     built = json.loads(done.stdout)
-    assert "Limits" in built and not {"Study", "Arm", "Fixed", "WeightingChoice", "Evaluation"} & set(built)
+    assert "Limits" in built and not {"Study", "Arm", "Fixed", "WeightingChoice"} & set(built)
     assert len(built) < 20
 
 
