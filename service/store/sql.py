@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sql
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from service.contract.study.earlier import SPEC_VERSION, as_meant
 from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable, Unreadable
@@ -30,7 +30,7 @@ from service.store.schema import events, studies
 
 IN_CHUNK = 500
 READ_AT_ONCE = 1000  # one by one a long log takes a tenth longer
-CHECKED: TypeAdapter[list[Event]] = TypeAdapter(list[Event])
+CHECKED: TypeAdapter[list[Event]] = TypeAdapter(list[Event], config=ConfigDict(defer_build=True))
 
 
 def now() -> str:
