@@ -20,6 +20,7 @@ from service.contract.wording.numbers import setting
 Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
+BY_ROW = re.compile(r"by row(?:\(.*\))?")
 OF_GROUPS = re.compile(r"(by row|dates|machines)(?:\((.*)\))?")
 OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
 WHOLE = 10  # from here on timings are told without decimals
