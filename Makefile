@@ -85,11 +85,13 @@ postgresql:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	fi
 
-# Two processes, a file of tests at a time: most tests wait for Ray, a service or a browser. In the order of tests/order.py,
-# where the long files of a few tests come first: sorted by their number, one of them would run alone at the end.
+# Three processes on two processors, a file of tests at a time: most wait for Ray, a service or a browser. In the order of
+# tests/order.py, where the long files of a few tests come first: sorted by their number, one of them would run alone at
+# the end. More processes than three want more processors, or tests wait longer than they will.
+PROCESSES ?= 3
 test: install browser datasets postgresql style
 	@rm -f .pytest_cache/v/cache/lastfailed
-	@$(BESIDE); $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || $(BIN)/python -m tests.again $$?; $(AFTER)
+	@$(BESIDE); $(BIN)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder $(ARGS) || $(BIN)/python -m tests.again $$?; $(AFTER)
 
 # The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
 ROOMS := analysis answers contract exports figures launching views

@@ -38,13 +38,24 @@ def write(context: typer.Context) -> None:
     """Write the marked numbers of README.md and docs/*.md from docs/findings; nothing is trained."""
     if context.invoked_subcommand is not None:
         return
-    new = {path: rendered(path.read_text(), str(path.relative_to(ROOT))) for path in pages()}
-    changed = [path for path, text in new.items() if text != path.read_text()]
-    for path in changed:
-        path.write_text(new[path])
-        say(f"{path.relative_to(ROOT)}: written")
+    wrong, changed, all_pages = [], [], pages()
+    for path in all_pages:
+        place, text = str(path.relative_to(ROOT)), path.read_text()
+        try:
+            new = rendered(text, place)
+        except ValueError as error:  # the other pages do not wait for the one that asks for what nobody kept
+            wrong.append(str(error))
+            continue
+        if new != text:
+            path.write_text(new)
+            changed.append(place)
+            say(f"{place}: written")
+    for line in wrong:
+        say(f"not written: {line}")
+    if wrong:
+        raise typer.Exit(1)
     if not changed:
-        say(f"{len(new)} pages agree with {len(names())} kept studies.")
+        say(f"{len(all_pages)} pages agree with {len(names())} kept studies.")
 
 
 @app.command()

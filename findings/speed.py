@@ -1,6 +1,6 @@
 """What `make bench` measured, as it is kept in `docs/findings/speed.json`, and what a text can ask of it.
 
-`ratio(ROW)`, `first(ROW)`, `second(ROW)`, `dates`, `machines`, `by row` (a table); of groups `by row(steps; grid)`,
+`ratio(ROW)`, `first(ROW)`, `second(ROW)`, `dates`, `machines`, `by row`, `by model`; of groups `by row(steps; grid)`,
 `dates(grid)`, `machines(grid)`.
 """
 
@@ -17,12 +17,13 @@ from findings.finding import Kept, rounded
 from findings.folder import SPEED
 from service.contract.wording.numbers import setting
 
-Group = Literal["steps", "every", "cohort", "own", "grid", "dashboard", "curves", "log", "store", "before"]
+Group = Literal["steps", "every", "cohort", "own", "models", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
-BY_ROW = re.compile(r"by row(?:\(.*\))?")
-OF_GROUPS = re.compile(r"(by row|dates|machines)(?:\((.*)\))?")
+BY_ROW = re.compile(r"by (?:row|model)(?:\(.*\))?")  # what is a table
+OF_GROUPS = re.compile(r"(by row|by model|dates|machines)(?:\((.*)\))?")
 OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
+NONE = "–"
 WHOLE = 10  # from here on timings are told without decimals
 
 
@@ -31,7 +32,7 @@ class Timing(Kept):
 
     group: Group
     what: Annotated[str, Field(description="as `first / second`")]
-    ratio: float
+    ratio: Annotated[float | None, Field(description="none where only the first was possible")]
     values: Annotated[tuple[float, float] | None, Field(description="none where only the ratio was kept")]
     unit: Annotated[str, Field(description="of both values; s is wall time, CPU s that of all threads")]
     date: str
@@ -39,6 +40,10 @@ class Timing(Kept):
     paretoscope: Annotated[str, Field(description="the version that was measured")]
     commit: Annotated[str | None, Field(description="of the tree that was measured; none: not noted")]
     between: Annotated[tuple[float, float] | None, Field(description="95 % interval of a median over rounds")] = None
+    stacking: Annotated[str | None, Field(description="of a user's model: how its cohort says that it trains")] = None
+    apart: Annotated[
+        float | None, Field(description="the largest difference of its stacked members' numbers to those alone")
+    ] = None
 
     @property
     def measured(self) -> str:
@@ -48,6 +53,8 @@ class Timing(Kept):
     @property
     def told(self) -> str:
         """`1.6`, or `1.62 (1.6 to 1.65)` where the ratio is a median over rounds."""
+        if self.ratio is None:
+            return NONE
         if self.between is None:
             return _timing(self.ratio)
         low, high = (setting(end, 3) for end in self.between)
@@ -78,11 +85,12 @@ def speed_text(speed: Speed) -> str:
     """JSON with a line per row, so that a diff can be read."""
     rows = {key: row.model_dump(mode="json") for key, row in speed.rows.items()}
     for row in rows.values():
-        if row["between"] is None:
-            del row["between"]
-        else:
-            row["between"] = [rounded(end) for end in row["between"]]
-        row["ratio"], row["values"] = rounded(row["ratio"]), row["values"] and [rounded(each) for each in row["values"]]
+        for key in ("between", "values"):
+            row[key] = row[key] and [rounded(each) for each in row[key]]
+        row |= {key: row[key] and rounded(row[key]) for key in ("ratio", "apart")}
+        for key in ("between", "stacking", "apart"):
+            if row[key] is None:
+                del row[key]
     lines = [f"  {json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in rows.items()]
     return "\n".join(['{"rows": {', ",\n".join(lines), "}}", ""])
 
@@ -143,4 +151,19 @@ def _table(rows: Sequence[Timing]) -> str:
     return "\n".join([*lines, *(f"| {row.what} | {row.told} | {row.measured} | {row.when} |" for row in rows)])
 
 
-TOLD_OF_GROUPS = {"by row": _table, "dates": _dates, "machines": _machines}
+def _models(rows: Sequence[Timing]) -> str:
+    """What happens to models that nobody here wrote: whether they stack and why, what it gains, how near they stay."""
+    lines = ["| model | do they stack? | one by one / stacked | largest difference | measured | when |"]
+    lines.append("| --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        if row.stacking is not None:
+            stacks, why = ("yes" if row.stacking.startswith("stacked") else "no"), row.stacking.partition(": ")[2]
+            apart = NONE if row.apart is None else f"{row.apart:.0e}"
+            cells = [row.what.partition(":")[0], f"{stacks}: {why}", row.told, apart, row.measured, row.when]
+            lines.append(f"| {' | '.join(cells)} |")
+    if len(lines) == 2:
+        raise ValueError(f"{SPEED.name} has no row of a model")
+    return "\n".join(lines)
+
+
+TOLD_OF_GROUPS = {"by row": _table, "by model": _models, "dates": _dates, "machines": _machines}

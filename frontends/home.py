@@ -38,6 +38,18 @@ def claim(home: Path) -> None:
         raise HomeError(f"{home} cannot be used as a home: {error.strerror}; choose another --home") from error
 
 
+def check_room(home: Path) -> None:
+    """Before anything is made in it, or it is made itself: what is begun on a full disk only leaves empty files."""
+    with suppress(OSError, StopIteration):  # who may not look hears why when the home is claimed
+        usage = shutil.disk_usage(next(place for place in (home, *home.parents) if place.exists()))
+        if usage.total and usage.free < NEEDED_BYTES:  # what is no disk, as /proc, has no bytes at all
+            left, needed = f"{usage.free:,}", f"{NEEDED_BYTES:,}"
+            raise HomeError(
+                f"the disk of {home} is full, it has {left} bytes left and a start needs {needed}: "
+                "make room, or choose another --home"
+            )
+
+
 def has_no_room(home: Path, error: Exception | None = None) -> bool:
     """Whether what failed there may have failed because its disk is full, and may go well when there is room again."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

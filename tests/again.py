@@ -1,6 +1,6 @@
 """After the whole run: the few tests that failed beside others are tried once more, alone and one after the other.
 
-Two processors carry two tests at a time, each with a Ray or a browser, and some wait too long for one. What fails
+Two processors carry three tests at a time, two of them with a Ray, and some wait too long for one. What fails
 alone too has failed, more than a few have failed without another try, and what only passed alone is named at the end.
 """
 

@@ -1,8 +1,8 @@
-"""The order of files of tests, and which of them stay together, when two processes share them.
+"""The order of files of tests, and which of them stay together, when three processes share them.
 
-Whatever takes the cluster is one piece of work: a second Ray on two cores would only be in its way. It comes first, as
-it waits much while the other process computes. Other long files follow soon, so that none of them is begun last; those
-that start a Ray of their own are kept apart.
+Whatever takes the cluster is one piece of work, and whatever starts a Ray of its own is another: there are never more
+than two at a time. These come first, as they wait much while the other process computes. Other long files follow soon,
+so that none of them is begun last.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ON_RAY = "those of the cluster"
+WITH_A_RAY = "those with a Ray of their own"
+RAYS = (
+    "tests/deployment/test_compose.py",
+    "tests/end_to_end/test_orderly_end.py",
+    "tests/end_to_end/test_run_command.py",
+    "tests/faults/test_faults.py",
+    "tests/frontends/cli/test_up_command.py",
+    "tests/test_wheel.py",
+)
 TURNS = (
+    *RAYS,
     "tests/test_exact_front.py",
     "tests/test_contributing.py",
     "tests/browser/",
-    "tests/deployment/",
     "tests/end_to_end/",
-    "tests/faults/",
     "tests/frontends/",
-    "tests/test_wheel.py",
 )  # and all others as they are in the tree
 
 
@@ -38,6 +45,8 @@ def in_turn(nodeid: str) -> int:
 
 
 def together(nodeid: str) -> str:
-    """What tests that one process runs have in common: their file, or the cluster."""
+    """What tests that one process runs have in common: their file, the cluster, or that they start a Ray."""
     file = nodeid.partition("::")[0]
+    if file in RAYS:
+        return WITH_A_RAY
     return ON_RAY if takes_the_cluster(file) else file

@@ -116,8 +116,8 @@ def extended(copy: Path) -> Extended:
 
 
 def run(folder: Path, *arguments: str, **settings: str) -> str:
-    """An interpreter that finds the copy before the checkout."""
-    command = [sys.executable, "-B", *arguments]
+    """An interpreter that finds the copy before the checkout; what one has compiled the next has not to."""
+    command = [sys.executable, *arguments]
     variables = environment(PYTHONPATH=str(folder), **settings)
     answer = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, timeout=280, check=False

@@ -15,6 +15,7 @@ PACKAGES = ("paretoscope", "service", "workers", "frontends", "findings")
 # Each with what a native speaker writes in its place.
 PHRASES = {
     r"\bto be had (with|by|for)\b": "comes with, needs",
+    r"\bcan(not| not|'t)? be had\b": "is there, can be downloaded",
     r"\bone's own\b": "your own",
     r"\bcan(not| not|'t) be told\b(?! apart)": "is not known",
     r"\b(at|to) hand\b": "at the top, ready",
@@ -67,6 +68,7 @@ def of_answer(value: object) -> Iterator[str]:
         "largest code of one's own",
         "a share that cannot be told",
         "the tasks to be had with this data",
+        "where they cannot be had that test is skipped",
         "keep it at hand, or no more",
         "those count no more",
         "told to come\n  again",

@@ -15,7 +15,7 @@ ROOMS = ("paretoscope", "service", "workers", "frontends", "findings")
 UNCHECKED = re.compile(r"#\s*type:\s*ignore")
 OPEN = re.compile(r"\b(?:[Dd]ict|Mapping)\[str, Any\]")
 MOST_UNCHECKED = 9
-MOST_OPEN = 56  # each at a true boundary: JSON and YAML as they come, schemas, values of a user's own parameters
+MOST_OPEN = 46  # each at a true boundary: JSON and YAML as they come, schemas, values of a user's own parameters
 
 
 def counted(pattern: re.Pattern[str], *folders: str) -> dict[str, int]:
@@ -143,10 +143,6 @@ ALIASES = {
     "service.web.openapi.Fragment": Alias(
         "a part of an OpenAPI document, in the shapes that FastAPI takes",
         {"service.web.openapi": 10},
-    ),
-    "workers.own_code.slots.Slot": Alias(
-        "where an attribute of a user's own object is kept",
-        {"workers.own_code.slots": 1},
     ),
 }
 

@@ -6,15 +6,17 @@ Of a search that trained all its trials it is told when `limits.gain` would have
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import moocore
 import numpy as np
 
 from findings.expression import Question
+from findings.folder import names
 from findings.quantities.metrics import BySeed, over_seeds
 from findings.quantities.quantity import Quantity
-from findings.quantities.volumes import other_study, volumes
+from findings.quantities.volumes import least, other_study, volumes
 from findings.wording import Said, mean
 from service.analysis import mean_interval
 from service.analysis.candidates import objectives, points_on
@@ -68,6 +70,24 @@ def seconds_shares(question: Question) -> BySeed:
     (name,) = question.given.words
     own, other = seconds_by_seed(question.view, question.arm), seconds_by_seed(other_study(name), question.arm)
     return {seed: own[seed] / other[seed] for seed in own}
+
+
+def _in_studies(question: Question, of: Callable[[View, str], BySeed]) -> BySeed:
+    """Of the same arm in the kept studies of these names, each seed over the same seed here; no seed is in two."""
+    (pattern,) = question.given.words
+    here, shares = of(question.view, question.arm), dict[int, float]()
+    for name in (name for name in names() if fnmatchcase(name, pattern)):
+        for seed, own in of(other_study(name), question.arm).items():
+            if seed in shares:
+                raise ValueError(f"seed {seed} is in two of the studies {pattern}")
+            shares[seed] = own / here[seed]
+    if not shares:
+        raise ValueError(f"no kept study is called {pattern}")
+    return shares
+
+
+def _largest(by_seed: BySeed, question: Question) -> Said:
+    return Said(number(max(by_seed.values())), len(by_seed), question.seeds)
 
 
 class Replayed(NamedTuple):
@@ -163,6 +183,26 @@ QUANTITIES = [
         "seconds share of study(PATH; ARM)",
         "training seconds of each seed over those of the same arm in another kept study, mean over seeds",
         lambda q: mean(over_seeds(seconds_shares(q)), q.seeds),
+    ),
+    Quantity(
+        "share in studies(PATH; ARM)",
+        "hypervolume of the arm in kept studies (PATH is NAME-*) over that of the same seed here, mean over seeds",
+        lambda q: mean(over_seeds(_in_studies(q, volumes)), q.seeds),
+    ),
+    Quantity(
+        "least share in studies(PATH; ARM)",
+        "the same of the seed that has the least",
+        lambda q: least(_in_studies(q, volumes), q),
+    ),
+    Quantity(
+        "seconds share in studies(PATH; ARM)",
+        "training seconds of the arm in these studies over those of the same seed here, mean over seeds",
+        lambda q: mean(over_seeds(_in_studies(q, seconds_by_seed)), q.seeds),
+    ),
+    Quantity(
+        "largest seconds share in studies(PATH; ARM)",
+        "the same of the seed that has the largest",
+        lambda q: _largest(_in_studies(q, seconds_by_seed), q),
     ),
     Quantity(
         "enough after(ARM; NUMBER; NUMBER)",

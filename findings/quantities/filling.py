@@ -21,14 +21,15 @@ def largest_gap(view: View, arm: str) -> float:
     return own.largest.size
 
 
-def largest_gaps(question: Question, arm: str) -> BySeed:
-    """Of each seed alone, by what chooses."""
+def largest_gaps(question: Question, arm: str, shown: bool = False) -> BySeed:
+    """Of each seed alone, by what chooses, or by what is shown of it: a front of its own on the test split."""
     study, view = question.view.study, question.view
+    metrics = [objective.metric for objective in study.objectives] if shown else study.choosing
     signs = [1.0 if objective.goal == "minimize" else -1.0 for objective in study.objectives]
     points: dict[int, list[tuple[float, float]]] = {}
     for trial_id in question.trials(arm):
         trial = view.trials[trial_id]
-        if values := objective_values(trial.metrics, study.choosing):
+        if values := objective_values(trial.metrics, metrics):
             points.setdefault(trial.planned.seed, []).append((signs[0] * values[0], signs[1] * values[1]))
     return {seed: max(gap.size for gap in gaps(own)) for seed, own in points.items()}
 
@@ -40,11 +41,11 @@ def gap_share(question: Question) -> Said:
     return Said(number(largest_gap(question.view, one) / largest_gap(question.view, other)))
 
 
-def gap_share_of_seeds(question: Question) -> Said:
+def gap_share_of_seeds(question: Question, shown: bool = False) -> Said:
     one, other = question.given.arms
     if one == other:
         return Said(NONE)
-    return times(largest_gaps(question, one), largest_gaps(question, other), question.seeds)
+    return times(largest_gaps(question, one, shown), largest_gaps(question, other, shown), question.seeds)
 
 
 def gap_share_by_seed(question: Question) -> Said:
@@ -63,6 +64,11 @@ QUANTITIES = [
         "gap share of seeds(ARM; ARM)",
         "the same in each seed alone, geometric mean over seeds and 95 % interval",
         gap_share_of_seeds,
+    ),
+    Quantity(
+        "shown gap share of seeds(ARM; ARM)",
+        "the same by the values on the test split, which no search saw",
+        lambda q: gap_share_of_seeds(q, shown=True),
     ),
     Quantity("gap share by seed(ARM; ARM)", "the same, one value per seed", gap_share_by_seed),
 ]

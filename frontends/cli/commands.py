@@ -129,12 +129,15 @@ def demo(
 @app.command()
 def submit(
     file: Annotated[Path, typer.Argument(help="a study in YAML or JSON; '-' reads standard input")],
-    watch_it: Annotated[bool, typer.Option("--watch", help="follow it to the end")] = False,
+    watch_it: own_code.WatchIt = False,
+    check_it: own_code.CheckIt = False,
     url: Url = None,
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Submit a study; code of its own that it names by a path is sent along."""
+    if check_it:
+        own_code.tried(file)
     with Client(url, token) as client:
         study = client.submit(spec := written_in(file))
         if not as_json:

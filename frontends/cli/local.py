@@ -21,7 +21,7 @@ import httpx
 
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
-from frontends.home import NOTE, HomeError, claim, has_no_room, keep_token
+from frontends.home import NOTE, HomeError, check_room, claim, has_no_room, keep_token
 from service.contract.wire.addresses import is_loopback
 from service.contract.wire.exits import BAD_SETTINGS, STORE_AWAY
 from service.contract.wire.log_lines import readable
@@ -221,6 +221,7 @@ class Local:
         if not self._guarded and not is_loopback(self._host):
             raise LocalError(f"without a token only this machine may reach the service, but --host is {self._host!r}")
         try:
+            check_room(self.home)
             claim(self.home)
             self._lock = (self.home / "lock").open("a")
         except HomeError as error:

@@ -29,6 +29,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 Name = Annotated[str, typer.Argument(help="of the files, such as my_task")]
 File = Annotated[Path, typer.Argument(help="a study in YAML or JSON, or a Python file with study = {…}")]
 WatchIt = Annotated[bool, typer.Option("--watch", help="follow it to the end")]
+CheckIt = Annotated[bool, typer.Option("--check", help="try it on this machine first, and send it only if all is well")]
+SECONDS = 60  # that an arm may take to be tried
 
 
 def new(name: Name, as_json: AsJson = False) -> None:
@@ -51,10 +53,20 @@ def new(name: Name, as_json: AsJson = False) -> None:
 
 def check(
     file: Annotated[Path, typer.Argument(help="a study in YAML or JSON, or a Python file that carries it")],
-    seconds: Annotated[int, typer.Option(min=1, help="that an arm, or a script's first report, may take")] = 60,
+    seconds: Annotated[int, typer.Option(min=1, help="that an arm, or a script's first report, may take")] = SECONDS,
     as_json: AsJson = False,
 ) -> None:
     """Try a study on this machine, without a service: a step of every arm, members together and alone."""
+    arms = tried(file, seconds)
+    if as_json:
+        print_json([{"arm": a.arm, "trials": a.trials, **a.outcome.model_dump(exclude_none=True)} for a in arms])
+        return
+    for each in arms:
+        say(Text.assemble((each.arm, "bold"), f": {each.trials} trials; {each.outcome.words}"))
+
+
+def tried(file: Path, seconds: int = SECONDS) -> list[ArmTried]:
+    """What each arm would do, in a process of its own. A ClientError where something is wrong, with the user's line."""
     body, code = _with_code(file)
     with tempfile.TemporaryDirectory(prefix="paretoscope-check-") as place:
         study, answers, folder = Path(place) / "study.json", Path(place) / "answers", Path(place) / "code"
@@ -71,12 +83,7 @@ def check(
         told = told_in(answers.read_bytes()) if answers.exists() else []
     if ended.returncode:
         raise ClientError(_fault(told, ended.stderr), 422)
-    arms = [each for each in told if isinstance(each, ArmTried)]
-    if as_json:
-        print_json([{"arm": a.arm, "trials": a.trials, **a.outcome.model_dump(exclude_none=True)} for a in arms])
-        return
-    for each in arms:
-        say(Text.assemble((each.arm, "bold"), f": {each.trials} trials; {each.outcome.words}"))
+    return [each for each in told if isinstance(each, ArmTried)]
 
 
 def _fault(told: list[Told], stderr: str) -> str:
@@ -114,6 +121,7 @@ def _with_code(file: Path) -> tuple[dict[str, object], Path | None]:
 def run(
     file: File,
     watch: WatchIt = False,
+    check_it: CheckIt = False,
     home: Home = None,
     url: Url = None,
     token: Token = None,
@@ -121,6 +129,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a study. Where no service answers, one is started and the study is followed."""
+    if check_it:
+        tried(file)
     with ExitStack() as open_now:
         client = open_now.enter_context(Client(url, token))
         try:

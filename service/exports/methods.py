@@ -9,7 +9,7 @@ from service.analysis.single_tasks import against_single
 from service.contract.methods.own_description import Code
 from service.contract.methods.own_problems import OwnProblem
 from service.contract.methods.papers import Citation, bibtex, keys_for
-from service.contract.methods.problems import Bottleneck, Problem, has_code
+from service.contract.methods.problems import Bottleneck, Multitask, Problem, has_code
 from service.contract.methods.searches import FillSearch, OptunaSearch
 from service.contract.methods.weightings import OfCurves, Weighting
 from service.contract.metrics import TEST_EXAMPLES, described
@@ -79,8 +79,10 @@ def _problem(arm: Arm, cite: Cited) -> str:
     if isinstance(problem, OwnProblem):
         return problem.name
     if not isinstance(problem, Bottleneck):
-        tasks = f" of {listed(list(problem.terms))}" if problem.name == "multitask" else ""
-        return f"{problem.name}{tasks}{cite('problem', problem.name)}"
+        if not isinstance(problem, Multitask):
+            return f"{problem.name}{cite('problem', problem.name)}"
+        words = f"{problem.name} of {listed(list(problem.tasks))}{cite('problem', problem.name)}"
+        return words if problem.rate == "none" else f"{words} and rate {problem.rate}{cite('rate', problem.rate)}"
     words = f"information bottleneck{cite('problem', 'bottleneck')} with rate {value_words(problem.rate)}"
     words += cite("rate", problem.rate) if isinstance(problem.rate, str) else ""
     if isinstance(problem.transform, str) and problem.transform == "identity":

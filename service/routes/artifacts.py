@@ -69,22 +69,22 @@ async def put_artifact(
     state = await run_in_threadpool(_state, parts, study_id, trial_id)
     if state.is_ended() and not parts.artifacts.find(study_id, trial_id, name):
         raise _refusal(study_id, state)
-    await run_in_threadpool(parts.room.for_file, study_id, body.announced)
-    with parts.artifacts.draft(study_id, trial_id, name) as draft:
-        async for chunk in body.chunks():
-            await run_in_threadpool(draft.file.write, chunk)
-        if state.is_ended():
-            if not await run_in_threadpool(draft.is_known):
-                raise _refusal(study_id, state)
-            return
-        if name == LATENT_MAP:
-            await run_in_threadpool(_check_map, draft)
-        try:
-            await run_in_threadpool(parts.store.study, study_id)
-            await run_in_threadpool(draft.settle)
-        except (NotFound, FileNotFoundError):  # deleted in the meantime
-            parts.artifacts.forget(study_id)
-            raise NotFound(f"there is no study {study_id!r}") from None
+    async with parts.room.for_file(study_id, trial_id, name, body.announced) as upload:
+        with parts.artifacts.draft(study_id, trial_id, name) as draft:
+            async for chunk in body.chunks():
+                upload.written += await run_in_threadpool(draft.file.write, chunk)
+            if state.is_ended():
+                if not await run_in_threadpool(draft.is_known):
+                    raise _refusal(study_id, state)
+                return
+            if name == LATENT_MAP:
+                await run_in_threadpool(_check_map, draft)
+            try:
+                await run_in_threadpool(parts.store.study, study_id)
+                await run_in_threadpool(draft.settle)
+            except (NotFound, FileNotFoundError):  # deleted in the meantime
+                parts.artifacts.forget(study_id)
+                raise NotFound(f"there is no study {study_id!r}") from None
 
 
 @router.get(

@@ -64,8 +64,8 @@ async def send_code(
         files = unpacked(content, parts.settings.max_code_bytes) if is_archive else {name: content}
         if is_archive and entry is None:
             files = _of_the_folder(files)
-        with parts.tokens.admission() if caller.token else nullcontext():
-            parts.room.for_code(caller.token, len(content))
+        admission = parts.tokens.admission() if caller.token else nullcontext()
+        with admission, parts.room.for_code(caller.token, len(content)):
             code_hash = parts.code.put(files, _entry(files, entry), caller.token.id if caller.token else None)
         return code_answer(code_hash, parts.describing.reading(code_hash))
 

@@ -63,12 +63,12 @@ async def put_state(
     """What trial processes save every few minutes and on a pause: safetensors whose metadata name the members. 409
     for one that is behind what is kept of them."""
     await run_in_threadpool(_check_open, parts, study_id)
-    await run_in_threadpool(parts.room.for_state, study_id, key, body.announced)
-    with parts.states.draft(study_id, key) as draft:
-        async for chunk in body.chunks():
-            await run_in_threadpool(draft.file.write, chunk)
-        await run_in_threadpool(_check_head, parts, study_id, key, draft, anew)
-        await run_in_threadpool(_settle, parts, study_id, draft)
+    async with parts.room.for_state(study_id, key, body.announced) as upload:
+        with parts.states.draft(study_id, key) as draft:
+            async for chunk in body.chunks():
+                upload.written += await run_in_threadpool(draft.file.write, chunk)
+            await run_in_threadpool(_check_head, parts, study_id, key, draft, anew)
+            await run_in_threadpool(_settle, parts, study_id, draft)
 
 
 @router.get("/studies/{study_id}/cohorts/{key}/state", response_class=FileResponse, responses=answers({BINARY: FILE}))

@@ -56,8 +56,8 @@ def _with_packages(given: str, asked: Sequence[str], parts: Parts, caller: Calle
         return given
     if wait := parts.code_sent.take_permit(caller.name):
         raise TooManyRequests("code was sent too often with this token", wait)
-    with parts.tokens.admission() if caller.token else nullcontext():
-        parts.room.for_code(caller.token, sum(map(len, files.values())))
+    admission = parts.tokens.admission() if caller.token else nullcontext()
+    with admission, parts.room.for_code(caller.token, sum(map(len, files.values()))):
         return parts.code.put(files, reading.entry, caller.token.id if caller.token else None)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from service.contract.wire.latent_map import MapFile
-from service.store.incoming import Draft, drafted
+from service.store.incoming import MARK, Draft, drafted
 
 log = logging.getLogger("paretoscope.artifacts")
 
@@ -59,10 +59,10 @@ class Artifacts:
 
 
 def size_below(folder: Path) -> int:
-    """Bytes of the files in a folder; of those that are removed meanwhile, none."""
+    """Bytes of the files in a folder; of those that are removed meanwhile or still on their way in, none."""
     size = 0
     for place, _, names in os.walk(folder):
-        for name in names:
+        for name in (name for name in names if MARK not in name):
             with suppress(FileNotFoundError):
                 size += (Path(place) / name).stat().st_size
     return size

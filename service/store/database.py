@@ -20,7 +20,9 @@ from service.store.upgrading import bring_up_to_date, revision_of
 FILE = "paretoscope.db"
 PATIENCE_SECONDS = 30.0  # how long a call waits for another process's lock
 OPENING = 7_203_114  # advisory lock of PostgreSQL, a number of our own: one process at a time looks at the schema
-DISK_FULL = "53100"  # PostgreSQL's code
+DISK_FULL = "53100"  # PostgreSQL's codes, this and the next
+# A server that only reads, as a replica that has not taken over; rights that were taken; a transaction that it ended.
+MAY_NOT_WRITE = {"25006", "42501", "25P03", "25P04"}
 FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP", "SQLITE_IOERR_FSYNC"}
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
@@ -138,10 +140,10 @@ def _postgresql(url: str) -> sql.Engine:
 def in_words(error: sql.exc.DBAPIError) -> ParetoscopeError:
     """What a database says, as an error that a user can act on."""
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    name = getattr(error.orig, "sqlite_errorname", "")
-    if name in FULL or getattr(error.orig, "sqlstate", None) == DISK_FULL:
+    name, state = getattr(error.orig, "sqlite_errorname", ""), getattr(error.orig, "sqlstate", None)
+    if name in FULL or state == DISK_FULL:
         return NoSpace(f"the store's disk is full, and nothing was written: {said}; it goes on when there is space")
-    if name.startswith("SQLITE_READONLY"):
+    if name.startswith("SQLITE_READONLY") or state in MAY_NOT_WRITE:
         return Unavailable(f"the store cannot be written: {said}")
     if name.startswith(DAMAGED):
         return Unreadable(f"a part of the store is damaged: {said}; restore a backup, or delete what it harms")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,8 +32,11 @@ class Draft(NamedTuple):
             return file.read(length)
 
     def settle(self) -> None:
-        """After a loss of power the place has the old file or the new one, never a part."""
+        """After a loss of power the place has the old file or the new one, never a part. It is as old as this machine's
+        clock says, by which events are told too: a file system elsewhere has another."""
         self.file.flush()
+        now = time.time_ns()
+        os.utime(self.file.name, ns=(now, now))
         os.fsync(self.file.fileno())
         Path(self.file.name).replace(self.place)
         folder = os.open(self.place.parent, os.O_RDONLY)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi.routing import APIRoute
 
 KEY = "x-scope"  # in the OpenAPI schema
@@ -12,7 +10,7 @@ OPEN = "none"
 DRIVER = "driver"  # of drivers' own tokens, which nobody can make: files, states, and what the whole study does
 
 
-def needs(scope: str) -> dict[str, Any]:
+def needs(scope: str) -> dict[str, str]:
     """`openapi_extra` of a route whose scope does not follow from its method; `none`: it asks for no token."""
     return {KEY: scope}
 

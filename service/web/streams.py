@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from starlette.concurrency import run_in_threadpool
 
@@ -69,7 +69,7 @@ def _batch(store: Store, study_id: str, after: int, limit: int) -> list[Logged]:
     return list(store.read(study_id, after, limit))
 
 
-async def stream(store: Store, wake: Wake, study_id: str, after: int) -> AsyncIterator[str]:
+async def stream(store: Store, wake: Wake, study_id: str, after: int) -> AsyncGenerator[str, None]:
     """Every event after `after`, once, in order; ends after the last one of a study that has ended."""
     signal = wake.join(study_id)
     last = after

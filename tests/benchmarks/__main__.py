@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -31,7 +32,7 @@ from tests.benchmarks.dashboard import curves, fronts
 from tests.benchmarks.every import prices
 from tests.benchmarks.grid import study
 from tests.benchmarks.log import folds
-from tests.benchmarks.own_code import MEMBERS, foreign_rows, own_rows, tune_row
+from tests.benchmarks.own_code import MEMBERS, check_row, foreign_rows, own_rows, tune_rows
 from tests.benchmarks.row import Row
 from tests.benchmarks.steps import steps
 from tests.benchmarks.store import lists
@@ -83,11 +84,10 @@ def running_ray() -> Iterator[tuple[Client, dict[str, str]]]:
 
 
 def own_code() -> list[Row]:
-    rows = [*own_rows(), *foreign_rows()]
+    rows = own_rows()
     with running_ray() as (client, ray):
         script = ("tests.benchmarks.own_files.tune_two_heads", str(MEMBERS))
-        rows.append(tune_row(client, lambda: plain(ray, *script)))
-    return rows
+        return [*rows, *tune_rows(client, lambda: plain(ray, *script)), check_row(client)]
 
 
 def grids(sizes: Sequence[int]) -> list[Row]:
@@ -116,7 +116,7 @@ def _stored(studies: int) -> list[Row]:
 
 
 def measured(group: Group, sizes: Sequence[int]) -> list[Row]:
-    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code}
+    whole = {"steps": steps, "every": prices, "cohort": cohorts, "own": own_code, "models": foreign_rows}
     if group in whole:
         return whole[group]()
     sizes = sizes or SIZES[group]
@@ -138,13 +138,15 @@ def kept(row: Row, machine: str) -> Timing:
         group=row.group,
         what=row.what,
         ratio=row.ratio,
-        values=(row.first, row.second),
+        values=None if row.second is None else (row.first, row.second),
         unit=row.unit,
         date=time.strftime("%Y-%m-%d"),
         machine=machine,
         paretoscope=__version__,
         commit=commit_of(ROOT),
         between=row.between,
+        stacking=row.stacking,
+        apart=row.apart,
     )
 
 
@@ -176,7 +178,9 @@ def main(arguments: Sequence[str]) -> None:
     print(f"\n{time.strftime('%Y-%m-%d')}, {machine}\n")
     for row in rows:
         spread = f" ({row.between[0]:.2f} to {row.between[1]:.2f})" if row.between else ""
-        print(f"{row.what:90s} {row.ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {row.second:.3g} {row.unit}")
+        ratio, second = (math.nan if each is None else each for each in (row.ratio, row.second))
+        words = f"; {row.stacking}; largest difference {row.apart}" if row.stacking else ""
+        print(f"{row.what:90s} {ratio:6.2f}{spread}   {row.first:.3g} {row.unit} / {second:.3g} {row.unit}{words}")
 
 
 def _processor() -> str:

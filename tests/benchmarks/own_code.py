@@ -3,9 +3,12 @@ bottleneck as a user's file against the built-in; models that nobody here wrote.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -29,17 +32,21 @@ from workers.own_code.running_members import OneByOne, Stacked, Way
 from workers.training.loop import train
 
 EPOCHS, MEMBERS, ROUNDS = 20, 16, 11
+COMMAND = str(Path(sys.executable).with_name("paretoscope"))
+CHECKS = 3
+STUDIES = 6  # rounds of whole studies: as few as an interval of 95 % can come from
 FILES = Path(__file__).parent / "own_files"
 CPU = torch.device("cpu")
 NEVER = Evaluation(every=EPOCHS, samples=1)
 UNIT = "CPU ms an epoch"
 
-# Files of `tests/workers/own_code/foreign` whose models can be stacked, in words.
+# Files of `tests/workers/own_code/foreign`, in words.
 FOREIGN = {
     "residual": "torchvision’s resnet18",
     "mobile": "torchvision’s mobilenet_v3_small",
     "transformer": "timm’s vision transformer",
     "two_tasks": "two tasks as in torchjd’s documentation",
+    "reviews": "torch’s LSTM for film reviews",
 }
 FOREIGN_MEMBERS, FOREIGN_BATCH = 4, 16
 
@@ -90,11 +97,11 @@ def own_rows(counted: int = ROUNDS) -> list[Row]:
     ]
 
 
-def own_seconds(client: Client) -> float:
+def own_seconds(client: Client, file: Path) -> float:
     """Submit to finished, as a study with its code."""
     study = {
         "name": "bench own code",
-        "code": str(FILES / "two_heads.py"),
+        "code": str(file),
         "problem": {"name": "TwoHeads"},
         "training": {"epochs": EPOCHS, "batch_size": 128},
         "arms": [{"name": "grid", "weighting": {"name": "fixed", "beta": {"grid": betas(MEMBERS)}}}],
@@ -108,15 +115,44 @@ def own_seconds(client: Client) -> float:
     return seconds
 
 
-def tune_row(client: Client, plain: Callable[[], float]) -> Row:
-    """The first study also has its code described, which is part of it."""
-    own = own_seconds(client)
-    what = f"{MEMBERS} trials of a user's MLP of two heads: plain Ray Tune (actors reused) / Paretoscope"
-    return Row("own-tune", "own", what, plain(), own)
+def tune_rows(client: Client, plain: Callable[[], float]) -> list[Row]:
+    """In each round a script, a study whose code nobody has read yet, and one of the same code again."""
+    scripts, unread, read = [], [], []
+    with TemporaryDirectory() as folder:
+        for number in range(STUDIES):
+            file = Path(folder) / "two_heads.py"
+            file.write_text(f"{(FILES / file.name).read_text()}\nROUND = {number}  # another file\n")
+            scripts.append(plain())
+            unread.append(own_seconds(client, file))
+            read.append(own_seconds(client, file))
+    what = f"{MEMBERS} trials of a user's MLP of two heads, as a whole: plain Ray Tune (actors reused) / Paretoscope"
+    return [
+        row_of_rounds("own-tune", "own", f"{what}, which first reads and tries the code", scripts, unread, "s"),
+        row_of_rounds("own-tune-again", "own", f"{what}, which has read the code before", scripts, read, "s"),
+    ]
+
+
+def check_row(client: Client) -> Row:
+    """Of the study that `paretoscope new` writes."""
+    trained, checked = [], []
+    with TemporaryDirectory() as folder:
+        subprocess.run([COMMAND, "new", "my_task"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        for _ in range(CHECKS):
+            begun = time.perf_counter()
+            client.submit(Path(folder) / "my_task.yaml").wait(timeout=600)
+            between = time.perf_counter()
+            subprocess.run([COMMAND, "check", "my_task.yaml"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            trained.append(between - begun)
+            checked.append(time.perf_counter() - between)
+    what = (
+        "the study that `paretoscope new` writes: trained, from submission to finished / tried by `paretoscope check`"
+    )
+    return row_of_rounds("own-check", "own", what, trained, checked, "s")
 
 
 def foreign_rows(counted: int = ROUNDS) -> list[Row]:
-    """Of models that nobody here wrote, forward and backward over a batch: what stacking their members gains."""
+    """Of models that nobody here wrote: whether their members train together, what stacking gains of a forward and a
+    backward pass over a batch, and how far it leads from members alone."""
     torch.set_num_threads(1)
     return [_foreign_row(name, words, counted) for name, words in FOREIGN.items()]
 
@@ -127,14 +163,23 @@ def _foreign_row(name: str, words: str, counted: int) -> Row:
     cohort = code.cohort(trials, OwnData(), CPU)
     cohort.model.train(True)
     batch = next(cohort._passes.epoch(1))
-    ways: tuple[Way, Way] = (OneByOne(cohort.model), Stacked(cohort.model))
+    key, what = f"own-{name.replace('_', '-')}", f"{words}, {FOREIGN_MEMBERS} members, a batch of {FOREIGN_BATCH}"
+    ways: list[Way] = [OneByOne(cohort.model), Stacked(cohort.model)]
+    before = {name: tensor.clone() for name, tensor in cohort.model.buffers.items()}
+    try:
+        alone, together = (choosing._tried(way, cohort.model, cohort._losses, batch, before) for way in ways)
+    except RuntimeError:  # vmap has no rule for one of its operations, so there is nothing to compare
+        del ways[1:]
     rounds = [
         [1000 * choosing._timed(way, cohort.model, cohort._losses, batch, time.process_time) for way in ways]
         for _ in range(1 + counted)
     ][1:]
-    alone, stacked = zip(*rounds, strict=True)
-    what = f"{words}, {FOREIGN_MEMBERS} members, a batch of {FOREIGN_BATCH}: one by one / stacked"
-    return row_of_rounds(f"own-{name.replace('_', '-')}", "own", what, alone, stacked, "CPU ms")
+    if len(ways) == 1:
+        took = median(first for (first,) in rounds)
+        return Row(key, "models", f"{what}: one by one / stacked", took, None, "CPU ms", stacking=cohort.stacking)
+    row = row_of_rounds(key, "models", f"{what}: one by one / stacked", *zip(*rounds, strict=True), "CPU ms")
+    apart = max(float(each.max()) for each in choosing.differences(together, alone))
+    return row._replace(stacking=cohort.stacking, apart=apart)
 
 
 def _two_heads() -> Mapping[str, Side]:

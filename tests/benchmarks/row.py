@@ -15,14 +15,16 @@ class Row(NamedTuple):
     group: Group
     what: str  # `first / second`
     first: float
-    second: float
+    second: float | None  # none: it was not possible
     unit: str = "s"
     median: float | None = None  # of ratios within rounds, where there were any
     between: tuple[float, float] | None = None  # its 95 % interval
+    stacking: str | None = None  # what a cohort of a user's model says of how it trains
+    apart: float | None = None  # the largest difference of its stacked members' numbers to those alone
 
     @property
-    def ratio(self) -> float:
-        return self.first / self.second if self.median is None else self.median
+    def ratio(self) -> float | None:
+        return self.first / self.second if self.median is None and self.second else self.median
 
 
 def row_of_rounds(key: str, group: Group, what: str, first: Sequence[float], second: Sequence[float], unit: str) -> Row:

@@ -716,18 +716,23 @@ PICKER = """const { PointPicker } = await load("pages/point-picker");
     picker.element.querySelector("form").dispatchEvent(new Event("submit", { cancelable: true }));
     await stage.settle();
   };
+  const ruled = (rule) => {
+    picker.rule.value = rule;
+    picker.rule.dispatchEvent(new Event("change"));
+  };
   const point = (trial) => ({ trial, why: trial, arm: "a", seed: 0, config: {}, metrics: {}, spec: {} });
 """
 
 
 def test_each_rule_asks_for_a_point_by_all_that_is_set_for_it(stage: Page) -> None:
-    script = """picker.bounded.value = "accuracy";
-      picker.side.value = "at_most";
-      picker.bound.input.value = "0.5";
+    script = """const [bound] = picker.bounds.rows;
+      bound.metric.value = "accuracy";
+      bound.side.value = "at_most";
+      bound.value.value = "0.5";
       picker.then.value = "i_zy_bits";
       picker.weights[1].input.value = "3";
       for (const rule of ["knee", "weights", "constraint"]) {
-        picker.rule.value = rule;
+        ruled(rule);
         await press();
       }
       return stage.asked.map(({ path }) => decodeURIComponent(path.split("?")[1]));"""
@@ -736,6 +741,52 @@ def test_each_rule_asks_for_a_point_by_all_that_is_set_for_it(stage: Page) -> No
         "by=weights&weights=i_xz_bits:1,i_zy_bits:3",
         "by=constraint&at_most=accuracy:0.5&then=i_zy_bits",
     ]
+
+
+def test_a_point_may_keep_several_bounds_and_be_one_of_an_arm(stage: Page) -> None:
+    """The next bound is of a metric that has none yet, from the side that is worse; the last one stays."""
+    script = """ruled("constraint");
+      picker.bounds.rows[0].value.value = "2.5";
+      const numbers = ["8", "0.9", "3"];
+      for (const number of numbers) {
+        picker.bounds.more.click();
+        picker.bounds.rows.at(-1).value.value = number;
+      }
+      const removers = () => [...picker.element.querySelectorAll("[aria-label^='Remove bound']")];
+      const shown = () => removers().filter((button) => !button.hidden).map((button) => button.ariaLabel);
+      const offered = [shown()];
+      picker.arm.value = "b";
+      await press();
+      removers()[3].click();
+      removers()[1].click();
+      await press();
+      removers()[0].click();
+      picker.arm.value = "";
+      await press();
+      offered.push(shown());
+      return [offered, stage.asked.map(({ path }) => decodeURIComponent(path.split("?")[1]))];"""
+    assert scene(stage, PICKER + script) == [
+        [[f"Remove bound {i}" for i in (1, 2, 3, 4)], []],
+        [
+            "by=constraint&at_least=i_zy_bits:2.5,accuracy:0.9&at_most=i_xz_bits:8,i_xz_bits:3&then=i_xz_bits&arm=b",
+            "by=constraint&at_least=i_zy_bits:2.5,accuracy:0.9&then=i_xz_bits&arm=b",
+            "by=constraint&at_least=accuracy:0.9&then=i_xz_bits",
+        ],
+    ]
+
+
+def test_a_number_that_another_rule_misses_holds_up_none(stage: Page) -> None:
+    """A browser submits no form while a field in it that is asked for is empty, whether it is seen or not."""
+    script = """picker.weights[0].input.value = "";
+      picker.bounds.rows[0].value.value = "";
+      const form = picker.element.querySelector("form");
+      const sent = [];
+      for (const rule of ["knee", "gap", "weights", "constraint"]) {
+        ruled(rule);
+        sent.push(form.checkValidity());
+      }
+      return sent;"""
+    assert scene(stage, PICKER + script) == [True, True, False, False]
 
 
 def test_the_point_is_the_one_asked_for_last_whichever_answer_comes_first(stage: Page) -> None:

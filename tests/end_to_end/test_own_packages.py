@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,3 +55,35 @@ def test_a_wheel_beside_the_code_and_a_code_to_measure(client: Client, tmp_path:
     assert trial["metrics"]["robust_fgsm"] < trial["metrics"]["accuracy"]
     for figure in ("information-plane", "latent-map"):
         assert client.request("GET", f"/api/studies/{study.id}/figures/{figure}")["data"]
+
+
+PACKAGE = "einops==0.8.1"  # installed nowhere here
+ASKS = """
+import einops
+import numpy
+
+from paretoscope import trainable
+
+
+@trainable(metrics={"mean": "maximize", "version": "minimize"})
+def turned(trial, rows: int = 2):
+    whole = einops.rearrange(numpy.arange(rows * 3.0), "(a b) -> b a", a=rows)
+    assert whole.shape == (3, rows)
+    trial.report(mean=whole.mean(), version=float(einops.__version__.rpartition(".")[0]))
+"""
+
+
+def test_a_package_from_an_index_that_the_study_asks_for(client: Client, tmp_path: Path) -> None:
+    """Skipped where no index of packages answers."""
+    asked = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(tmp_path), PACKAGE]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        pytest.skip(f"no index of packages answers: {done.stderr.strip().splitlines()[-1:]}")
+    (tmp_path / "asks.py").write_text(ASKS)
+    arm = {"name": "a", "problem": {"name": "turned", "rows": {"grid": [2, 4]}}}
+    spec = {"name": "asks", "code": str(tmp_path / "asks.py"), "requirements": [PACKAGE], "seeds": [0], "arms": [arm]}
+    study = client.submit(spec).wait(timeout=120)
+    assert study.read()["counts"]["finished"] == 2, study.read()["reason"]
+    assert [t["metrics"]["mean"] for t in study.trials()] == [2.5, 5.5]
+    assert {t["metrics"]["version"] for t in study.trials()} == {0.8}
+    assert importlib.util.find_spec("einops") is None, "only the processes that asked for it find it"

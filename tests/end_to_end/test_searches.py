@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from frontends.client import Client
+from tests.end_to_end.killed import assert_same, killed_and_followed, undisturbed
 from tests.end_to_end.played_tune import trained_here
 from tests.end_to_end.test_studies import driver_of
 from tests.processes import Running, until
@@ -90,3 +91,28 @@ def test_a_front_that_is_filled_before_the_budget_ends_the_study(service: Runnin
     assert answer["reason"] == f"filled: no gap above 0.3 left after {len(trials)} of 40 trials"
     places = [trial["config"]["weighting.beta"] for trial in trials]
     assert sorted(places[::2]) == sorted(places[1::2]) and len(set(places)) == len(places) / 2
+
+
+STEPS = {"range": {"from": 1e-3, "to": 1e-1, "scale": "log"}}
+
+
+def suggested(service: Running, study: str) -> dict[str, tuple[float, float]]:
+    trials = service.get(f"/api/studies/{study}/trials", limit=100).json()["trials"]
+    keys = ("weighting.beta", "training.learning_rate")
+    return {trial["id"]: (trial["config"][keys[0]], trial["config"][keys[1]]) for trial in trials}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("sampler", ["tpe", "gp", "nsga2", "nsga3", "qmc", "random"])
+def test_a_search_whose_driver_is_killed_ends_with_the_trials_of_one_that_nothing_disturbed(
+    service: Running, filling: dict[str, Any], sampler: str
+) -> None:
+    """Two seeds of ten trials, of which gp and tpe draw four knowing something; killed while the fourth trains."""
+    search = {"name": "optuna", "sampler": sampler, "trials": 20, "batch": 2}
+    training = {"epochs": 3, "learning_rate": STEPS}
+    spec = {**filling, "arms": [{**filling["arms"][0], "training": training, "search": search}]}
+    study, whole = undisturbed(service, spec)
+    assert len(whole) == 20 and {state for state, _, _ in whole.values()} == {"finished"}
+    again, ended = killed_and_followed(service, spec, 10)
+    assert suggested(service, again.id) == suggested(service, study.id)
+    assert_same(ended, whole)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ from typing import Any
 import pytest
 
 from frontends.cli.local_ray import processes_of
+from frontends.cli.ray_folders import folder_of, remove_short
 from frontends.client import Client, Study
+from tests.end_to_end.test_studies import driver_of
 from tests.processes import OF_A_DATABASE, Running, until
+from workers.run_study import SCRATCH
 
 MADE = re.compile(rb"ps_[A-Za-z0-9_-]{43}")
 NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +89,43 @@ def test_no_event_has_a_secret(cluster: Running, running: Study) -> None:
         assert answer.status_code == 200 and not is_told(answer.content, secrets_of(cluster))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_another_user_reads_nothing_of_the_home(cluster: Running, running: Study) -> None:
-    def as_nobody(*command: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", check=False, capture_output=True, timeout=60
-        )
+def is_closed_to_nobody(path: Path) -> bool:
+    """Another user can neither list the folder nor read the file."""
+    command = ["ls" if path.is_dir() else "cat", str(path)]
+    looked = subprocess.run(
+        command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", check=False, capture_output=True, timeout=60
+    )
+    return looked.returncode != 0 and looked.stdout == b""
 
-    assert as_nobody("ls", "/").returncode == 0
+
+@needs_root
+def test_another_user_reads_nothing_of_the_home(cluster: Running, running: Study) -> None:
+    assert not is_closed_to_nobody(Path("/"))
     for path in (cluster.home, *cluster.home.iterdir(), cluster.home / "ray" / "session_latest" / "logs"):
-        looked = as_nobody("ls" if path.is_dir() else "cat", str(path))
-        assert looked.returncode != 0 and looked.stdout == b"", path
+        assert is_closed_to_nobody(path), path
+
+
+@needs_root
+def test_another_user_reads_nothing_of_what_a_driver_keeps_in_the_temporary_folder(
+    cluster: Running, running: Study
+) -> None:
+    [driver] = driver_of(cluster, running)
+    [scratch] = Path(tempfile.gettempdir()).glob(f"{SCRATCH}{driver}-*")
+    below = until(lambda: list(scratch.rglob("*")), "Ray Tune has written something there", 60)
+    for path in (scratch, *below):
+        assert is_closed_to_nobody(path), path
+
+
+@needs_root
+def test_another_user_reads_nothing_of_the_folder_that_stands_in_for_one_below_a_long_home(tmp_path: Path) -> None:
+    below = folder_of(tmp_path / ("long" * 20))
+    try:
+        below.mkdir()
+        below.chmod(0o777)  # as Ray does with its own
+        (below / "log").write_text("of a driver")
+        assert below.parent.parent == Path(tempfile.gettempdir())
+        for path in (below.parent, below, below / "log"):
+            assert is_closed_to_nobody(path), path
+    finally:
+        remove_short(below)
+    assert not below.parent.exists()

@@ -77,6 +77,21 @@ def test_the_table_has_every_row_with_its_day_and_commit() -> None:
     assert said("by row(log; steps)", KEPT).splitlines()[2:] == [rows[0], rows[2]]
 
 
+def test_a_table_of_models_says_whether_and_why_they_stack() -> None:
+    words = {"what": "a net, 4 members: one by one / stacked", "between": (1.6, 1.7)}
+    stacks = timing("models", 1.65, stacking="stacked: 4 members are 1.6 times as fast", apart=2.34567e-7, **words)
+    alone = timing("models", 1.0, stacking="not stacked: no rule", **words)
+    alone = alone.model_copy(update={"ratio": None, "values": None, "between": None})
+    kept = Speed(rows={"fold": timing(), "net": stacks, "lstm": alone})
+    *_, first, second = said("by model", kept).splitlines()
+    assert first.startswith("| a net, 4 members | yes: 4 members are 1.6 times as fast | 1.65 (1.6 to 1.7) | 2e-07 |")
+    assert second.startswith("| a net, 4 members | no: no rule | – | – |")
+    text = speed_text(kept)
+    assert '"apart": 2.34567e-07' in text and Speed.model_validate_json(text).rows["lstm"] == alone
+    with pytest.raises(ValueError, match="no row of a model"):
+        said("by model", KEPT)
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

@@ -71,7 +71,9 @@ def main(arguments: Sequence[str]) -> int:
         print(*seen.faults, sep="\n")
     if asked.only != "streams":
         with database(asked.postgresql) as settings, short_home() as home:
-            promised = [Measured(row.what, row.second, row.first) for row in lists(asked.studies, home, settings)]
+            alone = lists(asked.studies, home, settings)
+            words = [row.what.replace("promised / ", "the service alone, ") for row in alone]
+            promised = [Measured(what, row.second, row.first) for what, row in zip(words, alone, strict=True)]
             measured = promised + ready(home, asked.studies, settings)
         rows += [(each.what, each.words) for each in measured]
         is_well &= all(each.holds for each in measured)

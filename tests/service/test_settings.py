@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from service.contract.exits import BAD_SETTINGS
 
 from service.__main__ import fresh_app, main
+from service.contract.wire.exits import BAD_SETTINGS
 from service.settings import Settings
 
 

@@ -47,3 +47,9 @@ def recurrent(name: str, into: Tensor, bias: Tensor, loop: Tensor, out: Sequence
 def convolution(name: str, into: Tensor, bias: Tensor, out: Tensor) -> Pair:
     """Channels of a convolution with weights [K, units, in, k, k], bias [K, units]; `out` [K, units, …] reads them."""
     return Pair(name, [into.detach(), bias.detach()[:, :, None]], [out.detach()], whole=True)
+
+
+def weights_of(pairs: Sequence[Pair]) -> list[Tensor]:
+    """All weights of these layers [K, …], each once: what leaves one may come into the next."""
+    sides = (t for pair in pairs for t in (*pair.into, *pair.out, *(() if pair.loop is None else (pair.loop,))))
+    return list({(t.data_ptr(), t.numel()): t for t in sides}.values())

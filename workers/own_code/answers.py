@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from workers.own_code import few_classes
+from workers.own_code.all_at_once import SOONER
 from workers.own_code.randomness import Noise
+from workers.own_code.whole_stack import at_once, of_all
 
 
 class Answered(TorchFunctionMode):
@@ -55,7 +56,10 @@ class Answered(TorchFunctionMode):
             return drawn[0]
         if isinstance(self._member, int):
             return drawn[self._member]
-        return drawn.index_select(0, self._member.reshape(1))[0]
+        whole = of_all(self._member)
+        if whole is None:
+            return drawn.index_select(0, self._member.reshape(1))[0]
+        return at_once(lambda: drawn.index_select(0, whole[0]))
 
 
 def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -66,7 +70,8 @@ def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
 def _as(drawn: Tensor, like: Tensor | None, given: dict[str, Any]) -> Tensor:
     """With the type and the place that were asked for."""
     dtype = given.get("dtype") or (like.dtype if like is not None else torch.get_default_dtype())
-    own = drawn.to(dtype=dtype, device=given.get("device") or (like.device if like is not None else None))
+    device = given.get("device") or (like.device if like is not None else None)
+    own = drawn if (drawn.dtype, drawn.device) == (dtype, device) else drawn.to(dtype=dtype, device=device)
     return own.requires_grad_() if given.get("requires_grad") else own
 
 
@@ -140,9 +145,9 @@ def _exponential_(mode: Answered, own: Tensor, lambd: float = 1.0, **given: Any)
     return own.copy_(-torch.log1p(-mode.uniform(tuple(own.shape))) / lambd)
 
 
-def _cross_entropy(mode: Answered, *args: Any, **given: Any) -> Any:
+def _at_once(sooner: Callable[..., Any]) -> Callable[..., Any]:
     """Not random; but who listens twice pays twice."""
-    return few_classes.cross_entropy(*args, **given) if mode.stacked else NotImplemented
+    return lambda mode, *args, **given: sooner(*args, **given) if mode.stacked else NotImplemented
 
 
 ANSWERS: dict[Any, Callable[..., Any]] = {
@@ -163,5 +168,5 @@ ANSWERS: dict[Any, Callable[..., Any]] = {
     F.dropout1d: _dropout_maps,
     F.dropout2d: _dropout_maps,
     F.dropout3d: _dropout_maps,
-    F.cross_entropy: _cross_entropy,
+    **{function: _at_once(sooner) for function, sooner in SOONER.items()},
 }

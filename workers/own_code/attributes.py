@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from torch import Tensor, nn
 
 OF_TORCH = ("training",)  # set by whoever trains or measures
 ABSENT = object()
-Kept = Sequence[Any]  # a value for each place
+Kept = Sequence[object]  # a value for each place
 
 
 class Attributes:
     """The places, attributes of a problem and of the modules of its model, that its losses write anew."""
 
     def __init__(self, problem: object, model: nn.Module) -> None:
-        self._objects: list[dict[str, Any]] = [vars(problem), *map(vars, model.modules())]
-        self._places: list[tuple[dict[str, Any], str]] = []
+        self._objects: list[dict[str, object]] = [vars(problem), *map(vars, model.modules())]
+        self._places: list[tuple[dict[str, object], str]] = []
         self.first: Kept = ()
 
     @property

@@ -98,19 +98,32 @@ def _apart(together: Tried, alone: Tried) -> str | None:
         if not torch.equal(own.isfinite(), other.isfinite()):
             return f"{what} are finite in one way and not in the other"
     whole = (losses.isfinite() & lengths.isfinite()).all(0)  # [K]
-    far = (own_losses - losses).abs()
-    if bool((far > CLOSE * (losses.abs() + 0.1))[:, whole].any()):
-        return f"losses differ from those of members alone by up to {number(float(far[:, whole].max()))}"
-    # A term whose gradient is nearly 0 beside the others' has the rounding of what cancels in it.
-    scale = torch.maximum(lengths, 1e-3 * lengths.amax(0)).clamp_min(1e-7)
-    for i, (own_term, term) in enumerate(zip(together.gradients, alone.gradients, strict=True)):
-        apart = (_length([a - b for a, b in zip(own_term, term, strict=True)]) / scale[i])[whole]
-        if bool((apart > CLOSE).any()):
-            return f"gradients differ from those of members alone by up to {number(float(apart.max()))} of their length"
+    of_losses, of_gradients = differences(together, alone)  # [n, K]
+    if bool((of_losses > CLOSE)[:, whole].any()):
+        far = (own_losses - losses).abs()[:, whole]
+        return f"losses differ from those of members alone by up to {number(float(far.max()))}"
+    if bool((of_gradients > CLOSE)[:, whole].any()):
+        apart = float(of_gradients[:, whole].max())
+        return f"gradients differ from those of members alone by up to {number(apart)} of their length"
     for name, tensor in together.buffers.items():
         if not torch.allclose(tensor.double(), alone.buffers[name].double(), CLOSE, CLOSE / 10, equal_nan=True):
             return f"the buffer {name} differs from that of members alone"
     return None
+
+
+def differences(together: Tried, alone: Tried) -> tuple[Tensor, Tensor]:
+    """Of each term's losses, as a share of their size, and of its gradients, as a share of their length: [n, K] each.
+
+    A term whose gradient is nearly 0 beside the others' has the rounding of what cancels in it.
+    """
+    losses, own_losses = torch.stack(alone.losses), torch.stack(together.losses)
+    lengths = torch.stack([_length(term) for term in alone.gradients])
+    apart = [
+        _length([a - b for a, b in zip(own_term, term, strict=True)])
+        for own_term, term in zip(together.gradients, alone.gradients, strict=True)
+    ]
+    scale = torch.maximum(lengths, 1e-3 * lengths.amax(0)).clamp_min(1e-7)
+    return (own_losses - losses).abs() / (losses.abs() + 0.1), torch.stack(apart) / scale
 
 
 def _length(gradients: list[Tensor]) -> Tensor:

@@ -70,7 +70,7 @@ def _cut(stack: Stack, flat: Tensor) -> list[Tensor]:
     return [piece.reshape(leaf.shape) for piece, leaf in zip(pieces, stack.leaves, strict=True)]
 
 
-def _packed(kept: dict[str, Any]) -> Tensor:
+def _packed(kept: dict[str, object]) -> Tensor:
     buffer = io.BytesIO()
     torch.save(kept, buffer)
     return torch.frombuffer(bytearray(buffer.getvalue()), dtype=torch.uint8)

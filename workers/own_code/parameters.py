@@ -72,8 +72,8 @@ def _members(annotation: Any) -> list[Any]:
     return list(get_args(annotation)) if get_origin(annotation) in (Union, UnionType) else [annotation]
 
 
-def _bounds(rules: list[Any], whose: str, own: type[Problem] | Trainable, folder: Path) -> dict[str, Any]:
-    bounds: dict[str, Any] = {}
+def _bounds(rules: list[Any], whose: str, own: type[Problem] | Trainable, folder: Path) -> dict[str, float]:
+    bounds: dict[str, float] = {}
     for rule in [each for outer in rules for each in (outer.metadata if isinstance(outer, FieldInfo) else [outer])]:
         known = next(((attribute, name) for kind, attribute, name in BOUNDS if isinstance(rule, kind)), None)
         if known is None:

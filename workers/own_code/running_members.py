@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
+from workers.own_code.all_at_once import AllAtOnce
 from workers.own_code.answers import Answered
 from workers.own_code.attributes import OfMembers
-from workers.own_code.few_classes import FewClasses
 from workers.own_code.forms import Form, put_together
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
@@ -82,7 +82,7 @@ class Stacked(Way):
     def __init__(self, members: Members) -> None:
         self._members = members
         self._values: list[Tensor] = []
-        self._classes: dict[Function, FewClasses] = {}
+        self._listeners: dict[Function, AllAtOnce] = {}
 
     def run(self, function: Function, batch: Batch) -> list[Tensor]:
         members = self._members
@@ -111,14 +111,14 @@ class Stacked(Way):
         return self._values
 
     def _listening(self, function: Function, batch: Batch) -> Callable[[Tensor], AbstractContextManager[object]]:
-        """For random numbers and cross-entropies, unless it is known that there are none."""
+        """For random numbers, and for what is computed for all at once, unless it is known that there is none."""
         if batch.answered:
             return batch.answering
-        before = self._classes.get(function)
+        before = self._listeners.get(function)
         if before is not None and not before.met:
             return lambda draw: nullcontext()
-        classes = self._classes.setdefault(function, FewClasses())
-        return lambda draw: classes
+        listener = self._listeners.setdefault(function, AllAtOnce())
+        return lambda draw: listener
 
     def pull(
         self, terms: Mapping[int, Tensor | None], leaves: slice = slice(None), retain: bool = False

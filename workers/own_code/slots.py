@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import cast
 
 from torch import Tensor, nn
 
-Slot = tuple[dict[str, Any], str]
+Slot = tuple[dict[str, Tensor], str]  # those that hold none are no slots
 
 
 class Slots:
@@ -26,7 +26,7 @@ class Slots:
             for held in (module._parameters, module._buffers):
                 for key, tensor in held.items():
                     if tensor is not None:
-                        self._slots[names[id(tensor)]].append((held, key))
+                        self._slots[names[id(tensor)]].append((cast("dict[str, Tensor]", held), key))
 
     @contextmanager
     def holding(self, tensors: Mapping[str, Tensor]) -> Iterator[None]:

@@ -57,13 +57,27 @@ def _updates(way: Way, members: Members, w: Tensor) -> tuple[Tensor, Tensor]:
     """
     cut, terms = len(members.shared.leaves), members.own_terms
     weighed: dict[int, Tensor | None] = dict(enumerate(w.unbind(1)))
-    if way.same_flow and terms and bool((w[:, terms].abs() > TINY).all()):
-        slopes = way.pull(weighed)
-        own = [g / w[:, i].to(g).view(-1, *[1] * (g.dim() - 1)) for g, i in zip(slopes[cut:], terms, strict=True)]
-        return Stack.flatten(slopes[:cut]), Stack.flatten(own)
+    if way.same_flow and terms:
+        divisors = {i: _divisor(w[:, i]) for i in set(terms)}
+        if None not in divisors.values():
+            slopes = way.pull(weighed)
+            own = [_divided(g, divisors[i]) for g, i in zip(slopes[cut:], terms, strict=True)]
+            return Stack.flatten(slopes[:cut]), Stack.flatten(own)
     plain: dict[int, Tensor | None] = dict.fromkeys(range(w.shape[1]))
     own = way.pull(plain, slice(cut, None), retain=True)
     return Stack.flatten(way.pull(weighed, slice(cut))), _flat(own, members.own)
+
+
+def _divisor(w: Tensor) -> Tensor | float | None:
+    """Weights [K] to divide by: 1 where all are, none where one is 0 or nearly so."""
+    weights = w.tolist()
+    if all(each == 1 for each in weights):
+        return 1.0
+    return w if all(abs(each) > TINY for each in weights) else None
+
+
+def _divided(g: Tensor, w: Tensor | float | None) -> Tensor:
+    return g / w.to(g).view(-1, *[1] * (g.dim() - 1)) if isinstance(w, Tensor) else g
 
 
 def _term_gradients(way: Way, members: Members, n: int) -> tuple[Tensor, Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,7 +96,7 @@ class Trial:
         self._closed.set()
         self._next.release()
 
-    def _checked(self, metrics: dict[str, Any]) -> dict[str, float]:
+    def _checked(self, metrics: Mapping[str, object]) -> dict[str, float]:
         declared = ", ".join(self._metrics)
         if unknown := [name for name in metrics if name not in self._metrics]:
             raise ValueError(f"trial.report got {unknown[0]!r}, which is none of the declared metrics: {declared}")

@@ -6,7 +6,10 @@ import torch
 from torch import Tensor
 
 from service.contract.methods.problems import WITHOUT_ACCURACY
+from service.contract.methods.problems import Multitask as Spec
+from workers.models import Model
 from workers.models.components.latent_code import Code
+from workers.problems import rates
 from workers.trained.network import Network, Preference
 
 
@@ -20,14 +23,14 @@ class Multitask(Network):
     ) -> dict[str, Tensor]:
         """The outputs of every task's head, the main one's first."""
         with self._model(beta, preference) as model:
-            (code, *_) = model.encode(self._rows(x))
-            return {task: model.decode(code.relu(), i)[0] for i, task in enumerate(self.said.terms)}
+            read = self._code(model, x).mean
+            return {task: model.decode(read, i)[0] for i, task in enumerate(self._spec.tasks)}
 
     def encode(self, x: Tensor, *, beta: float | None = None, preference: Preference | None = None) -> Code:
-        """The code as the heads read it, [N, latent]; it has no noise, so its scale is 0."""
+        """The code as the heads read it, [N, latent]; without a rate it has no noise, so its scale is 0."""
         with self._model(beta, preference) as model:
-            code = model.encode(self._rows(x))[0][0].relu()
-            return Code(code, torch.zeros_like(code))
+            code = self._code(model, x)
+            return Code(code.mean[0], code.scale[0])
 
     @torch.no_grad()
     def predict(
@@ -38,9 +41,24 @@ class Multitask(Network):
         beta: float | None = None,
         preference: Preference | None = None,
     ) -> dict[str, Tensor]:
-        """Probabilities [N, classes] of every task that has classes; their code has no noise to sample."""
+        """Probabilities [N, classes] of every task that has classes, at the mean of the code: with a rate, what was
+        reported is of one sample for each input."""
         outputs = self(x, beta=beta, preference=preference)
         return {task: logits.softmax(-1) for task, logits in outputs.items() if task not in WITHOUT_ACCURACY}
 
     def _outputs(self) -> tuple[int, tuple[float, ...]]:
-        return self.said.model.latent, ()
+        latent = self.said.model.latent
+        return (latent if self._spec.rate == "none" else rates.build(self._spec.rate).outputs(latent)), ()
+
+    def _code(self, model: Model, x: Tensor) -> Code:
+        """[1, N, latent] each."""
+        s = model.encode(self._rows(x))
+        if self._spec.rate != "none":
+            return rates.build(self._spec.rate).code(s)
+        read = s[0].relu()
+        return Code(read, torch.zeros_like(read))
+
+    @property
+    def _spec(self) -> Spec:
+        assert isinstance(self.said.problem, Spec)
+        return self.said.problem

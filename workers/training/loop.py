@@ -42,6 +42,7 @@ from workers.training import alignment, annealing, gradients
 from workers.training.angles import Angles
 from workers.training.gradients import Step
 from workers.training.kept_weights import KeptWeights
+from workers.training.overfitting import Overfitting
 from workers.weightings import Weighting
 from workers.weightings.conditional import told_by
 
@@ -73,6 +74,8 @@ def train(
     end before their last epoch. `clocked` are those that a clock may end with any report.
     """
     cohort = cohort_of(trials, data, device, evaluation.gradients, code)
+    if evaluation.overfitting and isinstance(cohort, Cohort):
+        cohort.watch_overfitting()
     watched = [k for k, trial in enumerate(trials) if evaluation.watches(trial.weighting)]
     log.info("%s", cohort)
     alive = dict(enumerate(trials))
@@ -244,7 +247,8 @@ class Cohort:
                 raise ValueError(f"training.feedback dfa needs model mlp, got {first.model.name!r}")
             self._step = partial(alignment.step, self.model, self.model.align_feedback())
         spec = first.training.balance
-        self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device)
+        self._overfitting: Overfitting | None = None
+        self._balance = spec and Schedule(spec, self.model.pairs(hidden_code(first.problem)), seeds, device, epochs)
 
     def __str__(self) -> str:
         train, test, features = len(self.split.train), len(self.split.test), self.split.data.features
@@ -253,6 +257,12 @@ class Cohort:
             f"{train} training and {test} test examples of {features} features, "
             f"batches of {self.split.batch_size}; {weights} weights each"
         )
+
+    def watch_overfitting(self) -> None:
+        """From now on, before the first step, losses are compared on both splits where they are measured."""
+        self.model.train(False)
+        self._tell(self.weighting.middle())
+        self._overfitting = Overfitting(self.problem, self.model, self.split)
 
     def state(self) -> State:
         """All that epochs change; random numbers follow from seeds and the epoch's number."""
@@ -336,7 +346,11 @@ class Cohort:
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]:
         """What the problem measures after an epoch, per member, and how balanced the model is."""
         columns = self.problem.evaluate(self.model, self.split, evaluation, epoch, last)
-        return {**columns, **self._balance.measure()} if self._balance else columns
+        if self._balance:
+            columns |= self._balance.measure()
+        if self._overfitting and evaluation.overfitting and (last or epoch % evaluation.every == 0):
+            columns |= self._overfitting.measure()
+        return columns
 
 
 def _of_member(

@@ -14,7 +14,7 @@ interface Metric {
   kind:
     | "epoch" | "time" | "count" | "error" | "calibration" | "loss"
     | "weight" | "rate" | "relevance" | "accuracy" | "robustness"
-    | "gap" | "imbalance" | "cosine" | "length" | "distance" | "objective" | "own";
+    | "gap" | "imbalance" | "size" | "spread" | "cosine" | "length" | "distance" | "objective" | "own";
   integer: boolean;
   training_of: string | null;
   validation_of: string | null;

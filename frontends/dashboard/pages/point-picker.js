@@ -7,6 +7,7 @@ import { shownFirst } from "../kit/metrics.js";
 import { placeWords } from "../kit/curve-places.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { toYaml } from "../kit/yaml.js";
+import { Bounds } from "./bounds.js";
 import { copied } from "./spec.js";
 
 const options = (/** @type {string[][]} */ pairs) => pairs.map(([value, label]) => h("option", { value }, label));
@@ -35,25 +36,16 @@ export class PointPicker {
     const named = shownFirst(metrics, study.spec.objectives).map((name) => [name, this.label(name)]);
     const rules = vocabulary.pick_rules.map(({ name, words }) => [name, words]);
     this.rule = h("select", { onchange: () => this.#ask() }, options(rules));
+    const arms = [["", "all arms"], ...study.arms.map(({ name }) => [name, name])];
+    this.arm = h("select", {}, options(arms));
     this.weights = this.objectives.map((name) => numberField(this.label(name), "1"));
-    this.bounded = h("select", { "aria-label": "bounded metric" }, options(named));
-    this.bounded.value = this.objectives[1];
-    const sides = [["at_least", "at least"], ["at_most", "at most"]];
-    this.side = h("select", { "aria-label": "which bound" }, options(sides));
-    this.bound = numberField("", "1");
-    this.bound.input.setAttribute("aria-label", "bound");
+    this.bounds = new Bounds(named, metrics, this.objectives[1]);
     this.then = h("select", {}, options(named));
-    /** @type {Record<string, HTMLElement>} */
+    const then = h("label", {}, "then the best ", this.then);
+    /** @type {Record<string, HTMLFieldSetElement>} */
     this.fields = {
-      weights: h("span", { class: "fields" }, this.weights.map((weight) => weight.element)),
-      constraint: h(
-        "span",
-        { class: "fields" },
-        this.bounded,
-        this.side,
-        this.bound.element,
-        h("label", {}, "then the best ", this.then),
-      ),
+      weights: h("fieldset", { class: "fields" }, this.weights.map((weight) => weight.element)),
+      constraint: h("fieldset", { class: "fields" }, this.bounds.element, then),
     };
     this.why = h("p", { role: "status" });
     this.settings = h("p", { class: "muted" });
@@ -78,6 +70,7 @@ export class PointPicker {
       { class: "pick-row" },
       h("h2", {}, "Pick a point"),
       h("label", {}, "by ", this.rule),
+      h("label", { hidden: study.arms.length < 2 }, "of ", this.arm),
       Object.values(this.fields),
       h("button", {}, "Pick"),
     );
@@ -101,8 +94,9 @@ export class PointPicker {
     this.rule.focus({ preventScroll: true });
   }
 
+  /** What another rule asks for is disabled too: else a number that is missing there would hold up this one. */
   #ask() {
-    for (const [rule, fields] of Object.entries(this.fields)) fields.hidden = rule !== this.rule.value;
+    for (const [rule, fields] of Object.entries(this.fields)) fields.hidden = fields.disabled = rule !== this.rule.value;
   }
 
   #query() {
@@ -112,9 +106,9 @@ export class PointPicker {
     if (by === "weights") {
       asked.weights = this.weights.map(({ input }, i) => `${this.objectives[i]}:${input.value}`).join(",");
     } else if (by === "constraint") {
-      asked[this.side.value] = `${this.bounded.value}:${this.bound.input.value}`;
-      asked.then = this.then.value;
+      Object.assign(asked, this.bounds.asked(), { then: this.then.value });
     }
+    if (this.arm.value) asked.arm = this.arm.value;
     return new URLSearchParams(asked);
   }
 

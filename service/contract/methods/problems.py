@@ -7,6 +7,7 @@ from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
+    BeforeValidator,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -18,6 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from service.contract.methods.own_problems import OwnProblem, own_problem
+from service.contract.methods.task_data import as_task
 from service.contract.metrics import (
     ACCURACY,
     BOTTLENECK_METRICS,
@@ -26,9 +28,11 @@ from service.contract.metrics import (
     I_XZ,
     I_ZY,
     INFO,
+    KL_PRIOR,
     LOSS,
     MULTITASK_METRICS,
     PRED,
+    SPREAD,
     TASK_ACCURACY,
     TEST_EXAMPLES,
     TEST_LOSS,
@@ -115,21 +119,23 @@ class ToyProblem(Strict):
         return list(TOY_METRICS)
 
 
-TaskName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+TaskName = Annotated[str, BeforeValidator(as_task), Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 MADE_TASKS = {
     "class": "the label of the data set; with `data.labels` only that many training images have one",
     "coarse-class": "a coarser label of the same images: kinds of clothing, digits by shape",
     "rotation": "by how many quarter turns the image was rotated (self-supervised, four ways)",
-    "exemplar": "two shifted, noisy views of an image should have the same code: 1 − cosine to an averaged teacher",
+    "exemplar": "a shifted, noisy view of an image should have the projection that an averaged teacher gives another "
+    "view, or the image itself: 1 − cosine",
     "reconstruction": "the pixels themselves, mean squared error",
     "random-labels": "a fixed random label per image: harmful on purpose",
 }
-WITHOUT_ACCURACY = ("exemplar", "reconstruction")
+WITHOUT_ACCURACY = ("exemplar", "reconstruction", INFO)
 
 
 class Multitask(Strict):
     """A main task and auxiliaries over one encoder with a head each; the terms are named after the tasks.
 
+    With a `rate` the code is a bottleneck's, and its rate is the last term, `info`, which is weighed as the tasks are.
     Tasks are those made from any images (class, coarse-class, rotation, exemplar, reconstruction, random-labels) and
     the data set's own columns (left and right of overlaid pairs, attributes, domains).
     """
@@ -146,33 +152,54 @@ class Multitask(Strict):
     shift: Axis[Annotated[int, Field(ge=0, le=8)]] = Field(
         1, description="pixels that exemplar views are shifted by, at most"
     )
+    teacher_sees: Axis[Literal["shifted", "original"]] = Field(
+        "shifted",
+        description="of the exemplar task; shifted: another shifted, noisy view; original: the image as it is, neither "
+        "shifted nor augmented, as in the ARML paper",
+    )
+
+    rate: Literal["none", "vib"] = Field(
+        "none",
+        description="none: heads read ReLU(code), and the terms are the tasks; vib: heads read a sample of a Gaussian "
+        "code, and its KL to N(0, I), summed over latent dimensions, is one term more, info",
+    )
 
     @model_validator(mode="after")
     def _tasks_differ(self) -> Multitask:
-        twice = [task for i, task in enumerate(self.terms) if task in self.terms[:i]]
+        twice = [task for i, task in enumerate(self.tasks) if task in self.tasks[:i]]
         if twice:
             raise ValueError(f"tasks must differ, {twice[0]!r} appears twice")
+        if self.rate != "none" and INFO in self.tasks:
+            raise ValueError(f"with rate {self.rate} the term {INFO!r} is that rate: no task can have this name")
+        if self.teacher_sees != "shifted" and "exemplar" not in self.tasks:
+            raise ValueError("teacher_sees is of the task exemplar, which is not among the tasks: leave it out")
         return self
 
     @property
-    def terms(self) -> tuple[str, ...]:
+    def tasks(self) -> tuple[str, ...]:
         return (self.main, *self.auxiliaries)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return self.tasks if self.rate == "none" else (*self.tasks, INFO)
 
     @property
     def objectives(self) -> tuple[str, ...]:
         """The accuracies of the first two tasks that have one, else the only accuracy and the main task's loss."""
-        accurate = [task for task in self.terms if task not in WITHOUT_ACCURACY]
+        accurate = [task for task in self.tasks if task not in WITHOUT_ACCURACY]
         if len(accurate) > 1:
             return (TASK_ACCURACY.of(accurate[0]), TASK_ACCURACY.of(accurate[1]))
         return (TEST_LOSS.of(self.main), TASK_ACCURACY.of(accurate[0]) if accurate else LOSS.of(self.main))
 
     @property
     def metrics(self) -> list[str]:
-        accurate = [task for task in self.terms if task not in WITHOUT_ACCURACY]
+        accurate = [task for task in self.tasks if task not in WITHOUT_ACCURACY]
         of_tasks = [family.of(task) for family in (LOSS, WEIGHT, TEST_LOSS) for task in self.terms]
         of_tasks += map(TASK_ACCURACY.of, accurate)
         main = [ACCURACY] if self.main in accurate else []
-        return [*of_tasks, *main, *(MULTITASK_METRICS if accurate else ()), TEST_EXAMPLES]
+        spread = [SPREAD.of(task) for task in self.tasks if task == "exemplar"]
+        rate = [] if self.rate == "none" else [KL_PRIOR]
+        return [*of_tasks, *main, *(MULTITASK_METRICS if accurate else ()), *spread, *rate, TEST_EXAMPLES]
 
 
 OWN_SCHEMA: JsonSchemaValue = {
@@ -211,6 +238,11 @@ def _dumped(value: Any, built_in: SerializerFunctionWrapHandler, info: Serializa
 
 BuiltIn = Annotated[Bottleneck | ToyProblem | Multitask, Field(discriminator="name")]
 Problem = Annotated[Bottleneck | ToyProblem | Multitask | OwnProblem, _OwnToo()]
+
+
+def tasks_of(problem: Problem) -> tuple[str, ...]:
+    """The terms that can be trained alone: all but the rate of several tasks."""
+    return problem.tasks if isinstance(problem, Multitask) else problem.terms
 
 
 def has_code(problem: Problem) -> bool:

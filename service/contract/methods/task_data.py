@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from service.contract.methods.examples import Fraction, Images, Table, Texts
 
@@ -17,6 +17,18 @@ Attribute = Literal[
     "wearing-necklace", "wearing-necktie", "young",
 ]  # fmt: skip
 ATTRIBUTES: tuple[str, ...] = get_args(Attribute)  # in the order of CelebA's file
+
+
+def task_name(column: str) -> str:
+    """A column's name, as its file spells it, as a task: `5_o_Clock_Shadow` is `5-o-clock-shadow`."""
+    return column.lower().replace("_", "-")
+
+
+def as_task(name: Any) -> Any:
+    """The same of what a study says, whatever that is."""
+    return task_name(name) if isinstance(name, str) else name
+
+
 DOMAIN = "domain-"  # before the folder's name: the task of a domain
 PICTURES = (".jpg", ".jpeg", ".png")  # endings of the files that are read from a folder of images
 Side = Annotated[int, Field(ge=8, le=256)]
@@ -40,8 +52,10 @@ class Celeba(Images):
     """
 
     name: Literal["celeba"] = "celeba"
-    attributes: list[Attribute] | None = Field(
-        None, min_length=1, description="the tasks, the first is the main one; none: all 40"
+    attributes: list[Annotated[Attribute, BeforeValidator(as_task)]] | None = Field(
+        None,
+        min_length=1,
+        description="the tasks, the first is the main one, also spelled as in CelebA's file (Smiling); none: all 40",
     )
     size: Side = Field(64, description="pixels per side; the middle square of a face is resized to it")
 

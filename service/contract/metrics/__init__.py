@@ -14,6 +14,7 @@ from service.contract.metrics.table import (
     ALPHA_GAP,
     ATTACK_METRICS,
     BALANCE,
+    BALANCE_METRICS,
     BEST_EPOCH,
     BIAS,
     BOTTLENECK_METRICS,
@@ -39,14 +40,18 @@ from service.contract.metrics.table import (
     KL_PRIOR,
     KNOWN_BITS,
     LOSS,
+    LOSS_GAP,
     MEAN_ACCURACY,
     METRICS,
     MISS,
     MULTITASK_METRICS,
+    OVERFITTING_RATIO,
+    POWER_SUM,
     PRED,
     ROBUST,
     ROBUST_IMAGES,
     SECONDS,
+    SPREAD,
     TASK_ACCURACY,
     TEST_EXAMPLES,
     TEST_LOSS,
@@ -59,7 +64,15 @@ from service.contract.metrics.table import (
 )
 
 OF_TRAINING = (*COMMON_METRICS, *KEEPING_METRICS)  # what no point of a trial's curve has for itself
-SINGLE = METRICS | ESTIMATOR_METRICS | ATTACK_METRICS | WEIGHTING_METRICS | KEEPING_METRICS | GRADIENT_METRICS
+SINGLE = (
+    METRICS
+    | ESTIMATOR_METRICS
+    | ATTACK_METRICS
+    | WEIGHTING_METRICS
+    | KEEPING_METRICS
+    | BALANCE_METRICS
+    | GRADIENT_METRICS
+)
 
 
 def metric(name: str) -> Metric | None:
@@ -107,6 +120,7 @@ __all__ = [
     "ALPHA_GAP",
     "ATTACK_METRICS",
     "BALANCE",
+    "BALANCE_METRICS",
     "BEST_EPOCH",
     "BIAS",
     "BOTTLENECK_METRICS",
@@ -131,16 +145,20 @@ __all__ = [
     "KL_PRIOR",
     "KNOWN_BITS",
     "LOSS",
+    "LOSS_GAP",
     "MEAN_ACCURACY",
     "METRICS",
     "MISS",
     "MULTITASK_METRICS",
     "OF_TRAINING",
+    "OVERFITTING_RATIO",
+    "POWER_SUM",
     "PRED",
     "ROBUST",
     "ROBUST_IMAGES",
     "SECONDS",
     "SINGLE",
+    "SPREAD",
     "TASK_ACCURACY",
     "TEST_EXAMPLES",
     "TEST_LOSS",

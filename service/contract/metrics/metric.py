@@ -29,6 +29,8 @@ class Kind(StrEnum):
     ROBUSTNESS = "robustness"  # accuracy under an attack
     GAP = "gap"
     IMBALANCE = "imbalance"
+    SIZE = "size"  # of the weights
+    SPREAD = "spread"  # of what a task makes of different examples
     COSINE = "cosine"  # of the angle between the gradients of terms
     LENGTH = "length"  # of a term's gradient
     DISTANCE = "distance"  # of a weighting from the weights that it looks for
@@ -36,7 +38,7 @@ class Kind(StrEnum):
     OWN = "own"  # declared by a study's own code
 
 
-OF_AN_EPOCH = {Kind.LOSS, Kind.WEIGHT, Kind.COSINE, Kind.LENGTH, Kind.DISTANCE, Kind.IMBALANCE}
+OF_AN_EPOCH = {Kind.LOSS, Kind.WEIGHT, Kind.COSINE, Kind.LENGTH, Kind.DISTANCE, Kind.IMBALANCE, Kind.SIZE}
 
 
 class Metric(NamedTuple):

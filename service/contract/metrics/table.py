@@ -15,6 +15,7 @@ TEST_EXAMPLES, ROBUST_IMAGES, ESTIMATOR_SAMPLES = "test_examples", "robust_image
 F1, F2 = "f1", "f2"
 ALPHA_GAP, BEST_EPOCH = "alpha_gap", "best_epoch"
 COSINE_MEAN = "cosine_mean"
+POWER_SUM = "power_sum"
 PRED, INFO = "pred", "info"  # the terms of a bottleneck
 
 _proportion = partial(Metric, unit="", goal="maximize", reference=0.0, low=0.0, high=1.0, measured=True)
@@ -69,6 +70,29 @@ def _robust(attack: str) -> Metric:
 def _imbalance(layer: str) -> Metric:
     doc = "largest |ln(‖OUT‖/‖IN‖)| of a layer's hidden units after the epoch, in the balance's norm; 0 is balanced"
     return Metric(BALANCE.of(layer), f"imbalance of {layer}", "", "minimize", None, doc, Kind.IMBALANCE, low=0.0)
+
+
+def _spread(task: str) -> Metric:
+    doc = (
+        f"1 − ‖mean of the projections of the task {task}, each of length one‖² over the test split; near 0 the task "
+        "has collapsed: all images have one projection, which the teacher then asks for"
+    )
+    more = Metric(SPREAD.of(task), f"spread of {task}", "", "maximize", None, doc, Kind.SPREAD, low=0.0, high=1.0)
+    return more._replace(measured=True)
+
+
+def _loss_gap(term: str) -> Metric:
+    doc = f"loss of {term} on the validation split − on as many training examples, both of the weights after the epoch"
+    return Metric(LOSS_GAP.of(term), f"loss gap of {term}", "", "minimize", None, doc, Kind.GAP)
+
+
+def _overfitting_ratio(term: str) -> Metric:
+    doc = (
+        f"|ΔO/ΔG| of the term {term} since before training: O its loss gap, G its loss on the validation split; "
+        "below 1 more was learned than learned by heart; null where G has not moved"
+    )
+    name = OVERFITTING_RATIO.of(term)
+    return Metric(name, f"overfitting per generalisation of {term}", "", "minimize", None, doc, Kind.GAP, low=0.0)
 
 
 def _estimate(estimator: str) -> Metric | None:
@@ -150,6 +174,9 @@ GRADIENT_NORM = Family("gradient_norm_<term>", _gradient_norm)
 TASK_ACCURACY = Family("accuracy_<task>", _task_accuracy)
 ROBUST = Family("robust_<attack>", _robust, r"[a-z0-9-]+")
 BALANCE = Family("balance_<layer>", _imbalance, r"[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?")
+SPREAD = Family("spread_<task>", _spread)
+LOSS_GAP = Family("loss_gap_<term>", _loss_gap)
+OVERFITTING_RATIO = Family("ogr_<term>", _overfitting_ratio)
 ESTIMATE = Family("i_xz_<estimator>_bits", _estimate)
 ERROR = Family("<metric>_stderr", _error, METRIC_NAME)
 KNOWN_BITS = _calibration(
@@ -165,7 +192,8 @@ MISS = _calibration(
 CALIBRATIONS = (KNOWN_BITS, BIAS, MISS)
 VALIDATION = Family("validation_<metric>", _validation, METRIC_NAME)
 FAMILIES = (
-    *(LOSS, TEST_LOSS, WEIGHT, COSINE, GRADIENT_NORM, TASK_ACCURACY, ROBUST, BALANCE, ESTIMATE, ERROR),
+    *(LOSS, TEST_LOSS, WEIGHT, COSINE, GRADIENT_NORM, TASK_ACCURACY, ROBUST, BALANCE),
+    *(SPREAD, LOSS_GAP, OVERFITTING_RATIO, ESTIMATE, ERROR),
     *CALIBRATIONS,
     VALIDATION,
 )
@@ -355,6 +383,21 @@ KEEPING_METRICS = _rows(
         Kind.EPOCH,
         low=0.0,
         integer=True,
+    ),
+)
+
+# Reported only with training.balance.
+BALANCE_METRICS = _rows(
+    Metric(
+        POWER_SUM,
+        "Σ|w|^p of balanced layers",
+        "",
+        "minimize",
+        None,
+        "Σ|w|^p after the epoch over all weights that balance may scale, each once, with the balance's p: what "
+        "balancing makes least",
+        Kind.SIZE,
+        low=0.0,
     ),
 )
 

@@ -32,9 +32,9 @@ def _weightings(arm: Any) -> int:
     return 1
 
 
-def _values(written: Any) -> int:
+def _values(parts: Any) -> int:
     """Of all axes in it; what is no axis, or none that could be right, counts nothing."""
-    count, waiting = 0, [written]
+    count, waiting = 0, [parts]
     while waiting:
         match waiting.pop():
             case {"grid": list() as values} | {"choice": list() as values}:

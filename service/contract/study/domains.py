@@ -43,7 +43,7 @@ def _unknown(study: Study, left_out: str | None, domains: Sequence[str]) -> Iter
         return
     trained = [task_of(domain) for domain in domains if domain != left_out]
     for i, arm in enumerate(study.arms):
-        terms = arm.problem.terms if isinstance(arm.problem, Multitask) else ()
+        terms = arm.problem.tasks if isinstance(arm.problem, Multitask) else ()
         for j, task in enumerate(terms):
             if task in MADE_TASKS or task in trained:
                 continue

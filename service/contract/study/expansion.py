@@ -87,11 +87,6 @@ def arm_errors(study: Study) -> list[Detail]:
                 path = ".".join([f"arms[{i}]", overridden, *keys])
                 tell(path, f"{e['msg']}, got {e['input']!r}"[:400])
             continue
-        chooses = isinstance(study.arms[i].weighting, WeightingChoice)
-        if isinstance(arm.search, Suggesting) and not chooses and not any(part.searched() for part in parts):
-            what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
-            rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
-            tell(f"arms[{i}].search", rule)
         for part in parts:
             assert isinstance(part, Part), "each weighting of a choice is looked at by itself"
             for field, axis in (part.axes() | part.searched()).items():
@@ -103,6 +98,17 @@ def arm_errors(study: Study) -> list[Detail]:
                 for where, message in _axis_errors(arm, part, field, axis):
                     tell(f"{path}.{where}", message)
     return list(details.values())
+
+
+def idle_searches(study: Study) -> Iterator[Detail]:
+    """A search without anything to search; a choice of weightings is something."""
+    for i, _, arm in branches_of(study):
+        chooses = isinstance(study.arms[i].weighting, WeightingChoice)
+        if isinstance(arm.search, Suggesting) and not chooses:
+            if not any(part.searched() for part in parts_of(study, arm)):
+                what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
+                rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
+                yield Detail(path=f"arms[{i}].search", message=rule)
 
 
 def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -13,7 +14,7 @@ from service.contract.study.axis_sizes import refuse_crowded
 from service.contract.study.expansion import Config, PlannedTrial, Slot, expand
 from service.contract.study.parsing import check_study, refuse_hidden
 from service.contract.study.parts import parts_of
-from service.contract.study.study import Arm, Study
+from service.contract.study.study import Study
 from service.contract.wire.errors import Detail, InvalidInput
 
 Value = bool | int | float | str
@@ -33,25 +34,30 @@ class Extension(Strict):
     )
 
 
+class Change(NamedTuple):
+    """What stands from now on at a place of the study as it is written."""
+
+    path: tuple[str | int, ...]
+    value: object
+
+
 def extended(study: Study, wish: Extension) -> Study:
     """The study with more; InvalidInput when the wish cannot be granted, with its path."""
     refuse_hidden({"grid": wish.grid})
-    spec = study.model_dump(by_alias=True, mode="json")
     if not (wish.seeds or wish.epochs or wish.grid):
         raise _refused("", "name seeds, epochs or grid to extend a study")
     if study.stopping is not None:
         rule = f"its trials were compared with each other already (stopping {study.stopping.name})"
         raise _refused("", f"{rule}, and among more of them others would have come further: submit it as a new study")
-    if wish.seeds:
-        _add_seeds(study, spec, wish.seeds)
-    if wish.epochs:
-        _set_epochs(study, spec, wish.epochs)
-    for name, axes in wish.grid.items():
-        number = next((i for i, arm in enumerate(study.arms) if arm.name == name), None)
-        if number is None:
-            raise _refused("grid", f"there is no arm {name!r}; known: {', '.join(arm.name for arm in study.arms)}")
-        for key, values in axes.items():
-            _add_points(study, spec["arms"][number], study.arms[number], key, values)
+    changes = list(_changes(study, wish))
+    spec = study.model_dump(by_alias=True, mode="json")
+    for (*outer, last), value in changes:
+        part: Any = spec
+        for key in outer:
+            if isinstance(key, str) and part.get(key) is None:
+                part[key] = {}
+            part = part[key]
+        part[last] = value
     refuse_crowded(spec)
     more = check_study(spec)
     if {trial.id for trial in expand(study)} - {trial.id for trial in expand(more)}:
@@ -70,31 +76,50 @@ def depends_on_epochs(trial: PlannedTrial | Slot, config: Config | None = None) 
         weighting, training = trial.weighting, trial.training
     schedule: object = known.get("training.schedule", training.schedule)
     form: object = isinstance(weighting, Arml) and known.get("weighting.form", weighting.form)
-    return schedule == "cosine" or form == "two-stage"
+    mode: object = training.balance and known.get("training.balance.mode", training.balance.mode)
+    return schedule == "cosine" or form == "two-stage" or mode == "after"
 
 
-def _add_seeds(study: Study, spec: dict[str, Any], seeds: list[int]) -> None:
+def _changes(study: Study, wish: Extension) -> Iterator[Change]:
+    if wish.seeds:
+        yield _more_seeds(study, wish.seeds)
+    if wish.epochs:
+        yield from _later_ends(study, wish.epochs)
+    for name, axes in wish.grid.items():
+        number = next((i for i, arm in enumerate(study.arms) if arm.name == name), None)
+        if number is None:
+            raise _refused("grid", f"there is no arm {name!r}; known: {', '.join(arm.name for arm in study.arms)}")
+        for key, values in axes.items():
+            yield _more_points(study, number, key, values)
+
+
+def _more_seeds(study: Study, seeds: list[int]) -> Change:
     if known := [seed for seed in seeds if seed in study.seeds]:
         raise _refused("seeds", f"the study has seed {known[0]} already")
     if searching := [arm.name for arm in study.arms if isinstance(arm.search, Suggesting)]:
         raise _refused("seeds", f"arm {searching[0]!r} searches, and its search deals the seeds out in turn")
-    spec["seeds"] = [*study.seeds, *seeds]
+    return Change(("seeds",), [*study.seeds, *seeds])
 
 
-def _set_epochs(study: Study, spec: dict[str, Any], epochs: int) -> None:
-    places = [("training", spec["training"]), *((f"arms[{i}]", arm["training"]) for i, arm in enumerate(spec["arms"]))]
-    for place, training in places:
-        now = training.get("epochs", 0 if place != "training" else None)
-        if not isinstance(now, int):
-            raise _refused("epochs", f"epochs of {place} is an axis, got {now!r}")
-        if now >= epochs:
-            raise _refused("epochs", f"must be above the {now} epochs of {place}, got {epochs}")
-        if now:
-            training["epochs"] = epochs
+def _later_ends(study: Study, epochs: int) -> Iterator[Change]:
+    """Of the study's training, and of that of each arm that has epochs of its own."""
+    written = study.training.model_dump(by_alias=True, mode="json")
+    yield _later_end(("training",), "training", written["epochs"], epochs)
+    for i, arm in enumerate(study.arms):
+        if own := arm.training.get("epochs"):
+            yield _later_end(("arms", i, "training"), f"arms[{i}]", own, epochs)
 
 
-def _add_points(study: Study, spec: dict[str, Any], arm: Arm, key: str, values: list[Value]) -> None:
-    place, _, field = key.partition(".")
+def _later_end(path: tuple[str | int, ...], place: str, now: object, epochs: int) -> Change:
+    if not isinstance(now, int):
+        raise _refused("epochs", f"epochs of {place} is an axis, got {now!r}")
+    if now >= epochs:
+        raise _refused("epochs", f"must be above the {now} epochs of {place}, got {epochs}")
+    return Change((*path, "epochs"), epochs)
+
+
+def _more_points(study: Study, number: int, key: str, values: list[Value]) -> Change:
+    arm, (place, _, field) = study.arms[number], key.partition(".")
     path = f"grid.{arm.name}.{key}"
     part = getattr(parts_of(study, arm), place, None)
     grids = part.grids() if part is not None else {}
@@ -106,11 +131,7 @@ def _add_points(study: Study, spec: dict[str, Any], arm: Arm, key: str, values: 
     if twice := [value for value in values if value in known_points]:
         raise _refused(path, f"the grid has {twice[0]!r} already")
     inner, _, entry = field.partition(".")
-    grid = {"grid": [*points, *values]}
-    if entry:
-        spec[place][inner] = {**(spec[place].get(inner) or {}), entry: grid}
-    else:
-        spec[place][field] = grid
+    return Change(("arms", number, place, inner, *([entry] if entry else [])), {"grid": [*points, *values]})
 
 
 def _refused(path: str, message: str) -> InvalidInput:

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from service.contract.methods.models import Model
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.problems import Problem
+from service.contract.methods.problems import Problem, tasks_of
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.weightings import Single, Weighting
 from service.contract.parameters.axes import Choice, Grid, Range, Searched, shortened
@@ -204,7 +204,7 @@ def _spelled_out(arm: Arm, single: Weighting) -> Weighting:
     """The arm's weighting, with the grid that `single` without a task stands for: each task of the problem."""
     if not isinstance(single, Single) or single.task is not None or isinstance(arm.search, Suggesting):
         return single
-    return type(single).model_validate({**single.model_dump(), "task": {"grid": list(arm.problem.terms)}})
+    return type(single).model_validate({**single.model_dump(), "task": {"grid": list(tasks_of(arm.problem))}})
 
 
 def _shown_of_weighting(arm: Arm) -> tuple[str, ...]:

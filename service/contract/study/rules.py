@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.contract.methods.attacks import label_of
-from service.contract.methods.balance import SWEEPING, Balance, balanced_layers
+from service.contract.methods.balance import ORDERED, RECURRING, SWEEPING, Balance, balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images, OwnData
 from service.contract.methods.examples import Labelled
 from service.contract.methods.own_problems import OwnProblem
-from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask, can_be_attacked, has_code
+from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask, can_be_attacked, has_code, tasks_of
 from service.contract.methods.searches import Suggesting
 from service.contract.methods.task_data import DOMAIN
 from service.contract.methods.weightings import Fixed, OfCurves, Single
@@ -27,13 +27,16 @@ from service.contract.study import (
     training_rules,
 )
 from service.contract.study.branched import in_each_branch
+from service.contract.study.expansion import idle_searches
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
 
 
 def broken(study: Study) -> list[Detail]:
     """Every rule that the study breaks, whichever weighting a search would choose."""
-    return [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+    details = [*branch_rules.broken(study), *in_each_branch(study, _broken)]
+    told = {detail.path for detail in details}  # why a search has nothing to search is told instead
+    return [*details, *(detail for detail in idle_searches(study) if detail.path not in told)]
 
 
 def _broken(study: Study) -> list[Detail]:
@@ -48,6 +51,7 @@ def _broken(study: Study) -> list[Detail]:
         *_fixed_weights(study),
         *_single_tasks(study),
         *_blending(study),
+        *_overfitting(study),
         *group_rules.broken(study),
         *conditional_rules.broken(study),
         *fvib_rules.broken(study),
@@ -66,9 +70,13 @@ def _claimed(study: Study) -> Iterator[Detail]:
     The same holds for a bound: a trial that does not report its metric could never keep it.
     """
     reported = {arm.name: study.metrics_of(arm) for arm in study.arms}
-    for what, claims in (("objectives", study.objectives), ("constraints", study.constraints)):
-        for i, claim in enumerate(claims):
-            yield from _reported(study, reported, claim.metric, f"{what}[{i}].metric")
+    claimed = {
+        "objectives": [objective.metric for objective in study.objectives],
+        "constraints": [constraint.metric for constraint in study.constraints],
+    }
+    for what, names in claimed.items():
+        for i, name in enumerate(names):
+            yield from _reported(study, reported, name, f"{what}[{i}].metric")
 
 
 def _reported(study: Study, reported: Mapping[str, list[str]], name: str, path: str) -> Iterator[Detail]:
@@ -93,6 +101,8 @@ def _reported(study: Study, reported: Mapping[str, list[str]], name: str, path: 
         rule += "; an estimate needs its estimator in evaluation.estimators"
     elif asked.kind in (Kind.COSINE, Kind.LENGTH):
         rule += "; gradients are watched with evaluation.gradients, and by weightings that compare them"
+    elif asked.kind is Kind.GAP and asked.subject is not None:
+        rule += "; it needs evaluation.overfitting"
     yield Detail(path=path, message=rule)
 
 
@@ -102,7 +112,7 @@ def _tasks(study: Study) -> Iterator[Detail]:
     for i, arm in enumerate(study.arms):
         if not isinstance(arm.problem, Multitask):
             continue
-        for j, task in enumerate(arm.problem.terms):
+        for j, task in enumerate(arm.problem.tasks):
             path = f"arms[{i}].problem.{'main' if j == 0 else f'auxiliaries[{j - 1}]'}"
             if task in (columns or ()) or (columns is None and task.startswith(DOMAIN)):
                 continue
@@ -112,7 +122,7 @@ def _tasks(study: Study) -> Iterator[Detail]:
                 why = f" ({absent[task]})" if task in absent else ""
                 rule = f"data {study.data.name!r} has no task {task!r}{why}; known: {known}"
                 yield Detail(path=path, message=rule)
-            elif task == "class" and columns and columns[0] in arm.problem.terms:
+            elif task == "class" and columns and columns[0] in arm.problem.tasks:
                 rule = f"'class' is the first column of data {study.data.name!r}: name it once, got {columns[0]!r} too"
                 yield Detail(path=path, message=rule)
 
@@ -234,7 +244,7 @@ def _fixed_weights(study: Study) -> Iterator[Detail]:
 def _single_tasks(study: Study) -> Iterator[Detail]:
     """A task alone needs tasks, and must be one of them."""
     for i, arm in enumerate(study.arms):
-        single, terms = arm.weighting, arm.problem.terms
+        single, terms = arm.weighting, tasks_of(arm.problem)
         if not isinstance(single, Single):
             continue
         path = f"arms[{i}].weighting"
@@ -272,10 +282,27 @@ def _blending(study: Study) -> Iterator[Detail]:
             yield Detail(path=f"arms[{i}].weighting.name", message=rule)
 
 
+def _overfitting(study: Study) -> Iterator[Detail]:
+    if not study.evaluation.overfitting:
+        return
+    rule = None
+    if study.code is not None:
+        rule = "is measured for problems of the catalogue: report validation and training losses as metrics of your own"
+    elif any(arm.problem.name == "toy" for arm in study.arms):
+        rule = "needs losses on a validation split, which problem toy does not have"
+    elif not (share := getattr(study.data, "validation_fraction", 0)):
+        rule = f"needs data.validation_fraction > 0, got {share!r} for data {study.data.name!r}"
+    if rule:
+        yield Detail(path="evaluation.overfitting", message=f"overfitting {rule}")
+
+
 def _feedback(study: Study) -> Iterator[Detail]:
     for i, arm in enumerate(study.arms):
         if arm.training.get("feedback", study.training.feedback) != "dfa":
             continue
+        if isinstance(arm.problem, Multitask) and arm.problem.rate != "none":
+            rule = "dfa takes the code of several tasks for hidden units, which samples are not: leave the rate out"
+            yield Detail(path=f"arms[{i}].problem.rate", message=f"{rule}, got {arm.problem.rate!r}")
         path = f"arms[{i}].training" if "feedback" in arm.training else "training"
         if arm.problem.name == "toy" or study.model.name != "mlp":
             got = f"problem {arm.problem.name!r}" if arm.problem.name == "toy" else f"model {study.model.name!r}"
@@ -298,18 +325,32 @@ def _balance(study: Study) -> Iterator[Detail]:
         if model is None or training is None or training.balance is None:
             continue
         path = f"arms[{i}].training" if "balance" in arm.training else "training"
-        if not balanced_layers(model, arm.problem):
+        layers = balanced_layers(model, arm.problem)
+        if not layers:
             rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
             yield Detail(path=f"{path}.balance", message=rule)
         if unused := _unused_every(training.balance, training.epochs):
             yield Detail(path=f"{path}.balance.every", message=unused)
+        if layers and (unused := _unused_order(training.balance, len(layers))):
+            yield Detail(path=f"{path}.balance.order", message=unused)
+
+
+def _unused_order(balance: Balance, layers: int) -> str | None:
+    """Why an order of layers changes nothing, if so."""
+    orders, modes = [each for each in listed(balance.order) if each in ORDERED], listed(balance.mode)
+    if orders and modes == ["none"]:
+        return f"mode none balances nothing: leave order out, got {' and '.join(orders)}"
+    if orders and layers < 2:
+        return f"one layer of hidden units has no order: leave it out, got {' and '.join(orders)}"
+    return None
 
 
 def _unused_every(balance: Balance, epochs: int) -> str | None:
     """Why `every` does nothing, if so; 1 is what it is where nobody wrote it."""
     modes, every = listed(balance.mode), listed(balance.every)
-    if set(modes).isdisjoint(SWEEPING):
-        rule = f"only modes {' and '.join(SWEEPING)} sweep again, mode {' and '.join(modes)} does not: leave every out"
+    if set(modes).isdisjoint(RECURRING):
+        again = f"{', '.join(SWEEPING)} and {RECURRING[-1]}"
+        rule = f"only modes {again} balance again, mode {' and '.join(modes)} does not: leave every out"
         return None if every == [1] else f"{rule}, got {', '.join(map(str, every)) or 'a range'}"
     late = next((each for each in every if each > epochs), None)
-    return None if late is None else f"the first sweep would come after the last of {epochs} epochs, got {late}"
+    return None if late is None else f"the first would come after the last of {epochs} epochs, got {late}"

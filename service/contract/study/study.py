@@ -19,14 +19,18 @@ from service.contract.methods.stopping import Halving
 from service.contract.methods.weightings import Count, Decay, NonNegative, Positive, Weighting
 from service.contract.metrics import (
     BALANCE,
+    BALANCE_METRICS,
     BEST_EPOCH,
     CALIBRATIONS,
     COMMON_METRICS,
     COSINE,
     ESTIMATE,
     ESTIMATOR_SAMPLES,
+    GAP,
     GRADIENT_NORM,
+    LOSS_GAP,
     METRICS,
+    OVERFITTING_RATIO,
     ROBUST,
     ROBUST_IMAGES,
     VALIDATION,
@@ -223,6 +227,11 @@ class Evaluation(Strict):
         "do so anyway; any other then takes a backward pass per term instead of one: on digits 1.5 to 1.9 times the "
         "training time with two terms, 1.9 to 3.3 times with five. The update is the same",
     )
+    overfitting: bool = Field(
+        False,
+        description=f"report {LOSS_GAP.name} and {OVERFITTING_RATIO.name} where anything is measured: losses of each "
+        "term on the validation split and on as many training examples, at the same weights. Not of your own problems",
+    )
     checkpoints: bool = Field(True, description="keep the trained weights of every trial with the service")
     latent_map: LatentMap | None = Field(
         None,
@@ -391,8 +400,10 @@ class Study(Strict):
         `arms` are those it is claimed of; none: every arm.
         """
         twin = VALIDATION.of(metric)
-        held = all(twin in self.metrics_of(arm) for arm in (self.arms if arms is None else arms))
-        return twin if self.selection == "validation" and held else metric
+        reported = [self.metrics_of(arm) for arm in (self.arms if arms is None else arms)]
+        if self.selection != "validation" or not all(twin in names for names in reported):
+            return metric
+        return next((name for names in reported for name in names if name == twin), twin)  # with its row, if it is own
 
     @property
     def evaluation_at_rungs(self) -> Evaluation:
@@ -415,12 +426,14 @@ class Study(Strict):
         of_weighting: tuple[str, ...] = getattr(arm.weighting, "metrics", ())
         terms = arm.problem.terms
         watched = gradient_metrics(terms) if terms and self.evaluation.watches(arm.weighting) else []
+        if self.evaluation.overfitting:
+            watched += [family.of(term) for family in (LOSS_GAP, OVERFITTING_RATIO) for term in terms]
         kept = [BEST_EPOCH] if arm.training.get("best", self.training.best) else []
         own = [*COMMON_METRICS, *arm.problem.metrics, *self._balance_metrics(arm), *of_weighting, *watched, *kept]
         if not has_code(arm.problem):
             return [*own, *(self.evaluation.attack_metrics if can_be_attacked(arm.problem) else ())]
         if isinstance(self.data, Gaussian):  # a continuous label is not hit or missed
-            hits = of_kind(own, Kind.ACCURACY, Kind.GAP)
+            hits = [*of_kind(own, Kind.ACCURACY), GAP]
             own = [name for name in own if name not in hits]
         own += self.evaluation.estimator_metrics
         calibrated = [row.name for name in own for family in CALIBRATIONS if (row := family.metric(family.of(name)))]
@@ -431,7 +444,8 @@ class Study(Strict):
         if arm.training.get("balance", self.training.balance) is None:
             return []
         model = self.model_of(arm)
-        return [BALANCE.of(layer) for layer in balanced_layers(model, arm.problem)] if model else []
+        layers = balanced_layers(model, arm.problem) if model else []
+        return [*map(BALANCE.of, layers), *(BALANCE_METRICS if layers else ())]
 
     def model_of(self, arm: Arm) -> Model | None:
         """The model with what the arm overrides; none when that is refused."""

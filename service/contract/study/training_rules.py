@@ -85,6 +85,14 @@ def _of_arm(study: Study, i: int, arm: Arm, training: Training) -> Iterator[Deta
     if training.best is not None and study.limits.training_seconds is not None:
         rule = "the best epoch is kept at the end of a training, which limits.training_seconds may cut"
         yield Detail(path=path("best"), message=f"{rule}: leave one out, got {training.best!r}")
+    if training.balance and "after" in listed(training.balance.mode):
+        rule = "mode after balances after the last epoch"
+        if study.limits.training_seconds is not None:
+            cut = f"{rule}, which limits.training_seconds may cut: leave one out"
+            yield Detail(path=f"{path('balance')}.mode", message=cut)
+        if training.best is not None:
+            other = f"{rule}, whose weights training.best may replace: leave one out, got {training.best!r}"
+            yield Detail(path=path("best"), message=other)
     if _above_zero(training.average) and training.balance and training.balance.mode != "none":
         rule = "a mean of weights is not taken across a balance, which moves them without changing the function"
         yield Detail(path=path("average"), message=f"{rule}; leave one out, got {_words(training.average)}")

@@ -77,6 +77,22 @@ def test_check_says_what_is_wrong_by_the_users_own_line(tmp_path: Path) -> None:
     assert said.returncode == 2 and f"my_task.py:{line}" in said.stderr.replace("\n", ""), said.stderr
 
 
+@pytest.mark.parametrize("command", ["submit", "run"])
+def test_what_only_a_studys_own_values_bring_out_is_found_before_it_is_sent(tmp_path: Path, command: str) -> None:
+    run("new", "my_task")
+    source, study = ((tmp_path / f"my_task.{kind}").read_text() for kind in ("py", "yaml"))
+    fault = "    def model(self):\n        assert self.width != 13, 'unlucky'\n"
+    (tmp_path / "my_task.py").write_text(source.replace("    def model(self):\n", fault))
+    nowhere = ("--check", "--url", "http://127.0.0.1:9")
+    fine = run(command, "my_task.yaml", *nowhere)
+    assert fine.returncode == 1 and "no answer from" in " ".join(fine.stderr.split()), "tried, then sent"
+    (tmp_path / "my_task.yaml").write_text(study.replace("width: 32", "width: 13"))
+    said = run(command, "my_task.yaml", *nowhere)
+    line = source[: source.index("def model")].count("\n") + 2
+    words = "".join(said.stderr.split())
+    assert said.returncode == 2 and f"my_task.py:{line}" in words and "unlucky" in words, said.stderr
+
+
 def test_check_tries_studies_without_code_too(tmp_path: Path) -> None:
     arms = "[{name: a, weighting: {name: fixed, beta: {grid: [0.01, 0.1]}}}, {name: b, weighting: {name: mib}}]"
     (tmp_path / "plain.yaml").write_text(f"name: s\nmodel: {{name: mlp, widths: [8], latent: 2}}\narms: {arms}\n")

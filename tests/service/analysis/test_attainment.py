@@ -103,7 +103,9 @@ def test_an_area_that_goes_on_is_one_rectangle() -> None:
 @given(st.lists(places, min_size=2, max_size=5))
 def test_a_surface_is_the_edge_of_what_its_share_of_seeds_attains(by_seed: list[Places]) -> None:
     own = sets(*by_seed)
-    for level, front in surfaces(own, AXES).items():
+    fronts = surfaces(own, AXES)
+    assert bool(fronts[25]) == (sum(map(bool, by_seed)) >= len(own) / 4)
+    for level, front in fronts.items():
         for x, y in front:
             assert attaining(own, x, y) >= level / 100 * len(own)
             assert attaining(own, x - 0.5, y) < level / 100 * len(own)
@@ -149,7 +151,7 @@ def test_attainment_is_drawn_per_arm_within_the_box_of_all_trials() -> None:
 def test_a_curve_attains_with_each_of_its_points_and_is_one_seed() -> None:
     """Worked by hand: of three curves at least one, two and all attain these; (2.5, 1) is behind (2, 2) of its seed."""
     view = bottleneck_of(ALL_BETAS, seeds=[0, 1, 2])
-    curves = [[(1, 1), (3, 3)], [(2.5, 1), (2, 2)], [(2, 0.5), (1.5, 1.5)]]
+    curves: list[Places] = [[(1, 1), (3, 3)], [(2.5, 1), (2, 2)], [(2, 0.5), (1.5, 1.5)]]
     for trial, own in zip(view.trials, curves, strict=True):
         play_curves(view, trial, curve(*((0.1**i, x, y) for i, (x, y) in enumerate(own))))
     (arm,) = attainment_data(view, None, None).arms

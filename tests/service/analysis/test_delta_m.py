@@ -132,6 +132,7 @@ def test_ranks_of_seeds_are_averaged_with_their_interval() -> None:
 def test_the_order_of_arms_does_not_matter() -> None:
     chosen = of(0, x=(0.9, 0.6), y=(0.9, 0.5), z=(0.8, 0.4))
     expected = means(mean_ranks(chosen, ["x", "y", "z"], [0], AXES))
+    assert len(chosen) == 3
     for order in itertools.permutations(chosen):
         assert means(mean_ranks({arm: chosen[arm] for arm in order}, order, [0], AXES)) == expected
 

@@ -119,6 +119,7 @@ def test_of_many_terms_the_first_are_shown_and_the_rest_counted() -> None:
 def test_the_middle_lies_within_the_spread(paths: list[dict[int, float]]) -> None:
     bands = [band_of(paths, "interval"), band_of(paths, "range")]
     for band in bands:
+        assert len(band.middle) == len(set().union(*paths))
         for middle, low, high, trials in zip(band.middle, band.low, band.high, band.trials, strict=True):
             assert (low is None) == (high is None) == (trials == 1)
             if low is not None and high is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, NamedTuple
@@ -74,6 +75,44 @@ def test_what_does_not_say_its_size_may_be_as_large_as_any(small: Bench, disk: D
     for free, status in ((1299, 507), (1300, 204)):
         disk.free = free
         assert put(small, study, trial, unannounced(b"x")).status_code == status, free
+
+
+def test_files_that_come_together_share_what_the_disk_has(small: Bench, disk: Disk) -> None:
+    """The second is looked at while the first is half there."""
+    study = small.submit()
+    first, second = small.trials(study)
+    disk.free = 1000
+    answers: list[httpx.Response] = []
+
+    async def weights() -> AsyncIterator[bytes]:
+        yield b"x" * 200
+        disk.free -= 200
+        for size in (201, 200):
+            answers.append(await asyncio.to_thread(put, small, study, second, b"x" * size))
+        yield b"x" * 200
+
+    sized = {"Content-Length": "400"}
+    path = f"/api/studies/{study}/trials/{first}/artifacts/{NAME}"
+    assert small.ask("PUT", path, content=weights(), headers=sized).status_code == 204
+    assert [answer.status_code for answer in answers] == [507, 204]
+    said = "the service's disk has 800 bytes left, 200 of them for files that are on their way, and keeps 400"
+    assert said in answers[0].json()["error"]["message"]
+    disk.free = 601
+    assert put(small, study, second, b"x" * 201).status_code == 204, "what it held is given back"
+
+
+def test_what_a_file_held_that_broke_off_is_given_back(small: Bench, disk: Disk) -> None:
+    study = small.submit()
+    first, second = small.trials(study)
+    disk.free = 1000
+
+    async def weights() -> AsyncIterator[bytes]:
+        yield b"x" * 100
+        raise ClientDisconnect
+
+    path = f"/api/studies/{study}/trials/{first}/artifacts/{NAME}"
+    assert small.ask("PUT", path, content=weights(), headers={"Content-Length": "600"}).status_code == 422
+    assert put(small, study, second, b"x" * 600).status_code == 204
 
 
 def test_an_ended_study_takes_a_resend_and_nothing_new(small: Bench) -> None:

@@ -167,7 +167,9 @@ def test_every_get_answers_as_documented_about_what_exists(live: Live, label: st
         [{"studies": studies}] if "studies" in {p["name"] for p in OPERATIONS[label].get("parameters", [])} else []
     )
     queries = next((asked for end, asked in QUERIES.items() if label.endswith(end)), [])
-    for address in addresses(live, label):
+    existing = addresses(live, label)
+    assert existing
+    for address in existing:
         for query in [{}, *queries, *overlay]:
             case = operation.Case(path_parameters=named(label, address), query=query)
             answer = live.call(label, case)

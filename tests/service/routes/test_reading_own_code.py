@@ -90,6 +90,6 @@ def test_figures_exports_report_and_methods_of_code_of_ones_own(bench: Bench, ki
     assert json.loads(said["export json"])["trials"] and ARMS[kind][1]["name"] in said["export latex"]
     assert "the study's own code" in json.loads(said["methods"])["paragraph"]
     said["report"] = said["report"].replace(plotly_script().read_text(encoding="utf-8"), "")
-    for where, text in said.items():
-        found = OURS.search(text)
-        assert found is None, (where, text[max(0, found.start() - 200) : found.end() + 200])
+    for where, words in said.items():
+        ours = OURS.search(words)
+        assert ours is None, (where, words[max(0, ours.start() - 200) : ours.end() + 200])

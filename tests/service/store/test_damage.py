@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +22,33 @@ from service.contract.wire.events import StudyFinished, StudyState
 from service.store.database import FILE
 from service.store.incoming import Draft
 from service.store.sql import SqlStore
-from tests.processes import BIN, environment, short_home
+from tests.processes import BIN, environment, free_port, short_home
 from tests.service.bench import SPEC, Bench
 from tests.service.store.conftest import STARTED, kinds, report
+
+
+@contextmanager
+def mounted(place: Path, options: str) -> Iterator[None]:
+    """A small disk in memory, of its owner alone as a home is."""
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None:
+        pytest.skip("only root can mount a small disk")
+    command = [mount, "-t", "tmpfs", "-o", f"mode=700,{options}", "none", str(place)]
+    if subprocess.run(command, check=False).returncode:
+        pytest.skip("this machine does not let a small disk be mounted")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A home on a disk of a megabyte."""
-    mount = shutil.which("mount")
-    if os.geteuid() != 0 or mount is None:
-        pytest.skip("only root can mount a small disk")
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=1m", "none", str(place)], check=False).returncode:
-        pytest.skip("this machine does not let a small disk be mounted")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
+    with mounted(place, "size=1m"):
+        yield place
 
 
 def fill(disk: Path) -> Path:
@@ -116,20 +126,28 @@ def test_an_impossible_home_is_a_sentence_and_an_exit_code(home: str) -> None:
 
 
 def test_a_home_that_cannot_be_written_is_a_sentence() -> None:
-    if os.geteuid() != 0 or subprocess.run(["mount", "--version"], check=False, capture_output=True).returncode:
-        pytest.skip("only root can mount a disk that cannot be written")
-    with short_home() as home:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m", "none", str(home)], check=False).returncode:
-            pytest.skip("this machine does not let a disk be mounted")
-        try:
-            variables = environment(PARETOSCOPE_HOME=str(home))
-            for command in ([sys.executable, "-m", "service"], [str(BIN / "paretoscope"), "up"]):
-                done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
-                assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
-                assert str(home) in done.stderr and "cannot be" in done.stderr
-                assert not list(home.iterdir()) and not processes_of(folder_of(home)), "nothing was begun"
-        finally:
-            subprocess.run(["umount", "--lazy", str(home)], check=True)
+    with short_home() as home, mounted(home, "ro,size=2m"):
+        variables = environment(PARETOSCOPE_HOME=str(home))
+        for command in ([sys.executable, "-m", "service"], [str(BIN / "paretoscope"), "up"]):
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+            assert str(home) in done.stderr and "cannot be used" in done.stderr
+            assert not list(home.iterdir()) and not processes_of(folder_of(home)), "nothing was begun"
+
+
+@pytest.mark.parametrize("name", ["", "new"])
+def test_up_on_a_full_disk_is_a_sentence_and_leaves_nothing(name: str) -> None:
+    """At its first start: there is nothing yet to go on from."""
+    with short_home() as disk, mounted(disk, "size=2m"):
+        fill(disk)
+        home = disk / name
+        command = [str(BIN / "paretoscope"), "up", "--home", str(home), "--port", str(free_port())]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        [said] = done.stderr.splitlines()
+        assert said.startswith(f"error: the disk of {home} is full, it has 0 bytes left and a start needs ")
+        assert [path.name for path in disk.iterdir()] == ["ballast"]
+        assert not processes_of(home / "ray"), "nothing was begun"
 
 
 def spoil(home: Path, mark: bytes) -> None:

@@ -134,32 +134,98 @@ def test_text_that_it_cannot_keep_is_refused_not_an_error_of_ours(store: SqlStor
         store.study("\x00")
 
 
-def test_a_server_whose_disk_is_full_is_told_and_all_goes_on_when_there_is_room(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sqlstate", "status", "code", "words"),
+    [
+        ("53100", 507, "no_space", "the store's disk is full, and nothing was written"),
+        ("57P01", 503, "unavailable", "the store does not answer"),  # an administrator ends the connection
+        ("57P02", 503, "unavailable", "the store does not answer"),  # another of its processes has died
+        ("57P03", 503, "unavailable", "the store does not answer"),  # it starts, or ends
+    ],
+)
+def test_what_a_server_cannot_do_for_now_is_told_and_all_goes_on_when_it_can(
+    url: str, tmp_path: Path, sqlstate: str, status: int, code: str, words: str
+) -> None:
     """The server itself raises what it raises then; reads go on."""
     bench = Bench(tmp_path, database_url=url)
     study = bench.submit()
-    full = (
-        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$",
-        "CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION full_disk()",
+    failing = (
+        "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION 'as the server says it' USING ERRCODE = '{sqlstate}'; END $$",
+        "CREATE TRIGGER fails BEFORE INSERT ON events EXECUTE FUNCTION fails()",
     )
     database = bench.parts.tokens._database
     with database.transaction() as connection:
-        for statement in full:
+        for statement in failing:
             connection.exec_driver_sql(statement)
     refused = [
         bench.ask("POST", "/api/studies", json=SPEC),
         bench.send(study, {"uid": "go", "kind": "study_started"}),
         bench.cancel(study),
     ]
-    assert [(answer.status_code, answer.json()["error"]["code"]) for answer in refused] == [(507, "no_space")] * 3
-    assert "the store's disk is full, and nothing was written" in refused[0].json()["error"]["message"]
+    assert [(answer.status_code, answer.json()["error"]["code"]) for answer in refused] == [(status, code)] * 3
+    assert words in refused[0].json()["error"]["message"]
     assert bench.state(study) == "queued" and [row["id"] for row in bench.get("/api/studies")["studies"]] == [study]
     with database.transaction() as connection:
-        connection.exec_driver_sql("DROP TRIGGER full_disk ON events")
+        connection.exec_driver_sql("DROP TRIGGER fails ON events")
     assert bench.report(study, {"uid": "go", "kind": "study_started"})["accepted"] == 1
     assert bench.submit() != study
     bench.close()
+
+
+def let_it_only_read(url: str, only_reads: str) -> None:
+    """As a server that is handed over: it says so to new connections, and ends those that it has."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    engine = sql.create_engine(sql.make_url(url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SET default_transaction_read_only = off")
+        name = sql.make_url(url).database
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = {only_reads}")
+        connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {others}")
+    engine.dispose()
+
+
+def every_write_is_refused(bench: Bench, study: str, said: str) -> None:
+    """In words; reads go on."""
+    answers = [
+        bench.ask("POST", "/api/studies", json=SPEC),
+        bench.send(study, {"uid": "go", "kind": "study_started"}),
+        bench.cancel(study),
+        bench.delete(study),
+    ]
+    assert [(answer.status_code, answer.json()["error"]["code"]) for answer in answers] == [(503, "unavailable")] * 4
+    assert all(f"the store cannot be written: {said}" in answer.json()["error"]["message"] for answer in answers)
+    assert bench.state(study) == "queued" and [row["id"] for row in bench.get("/api/studies")["studies"]] == [study]
+
+
+def test_a_server_that_became_read_only_is_told_and_all_goes_on_when_it_is_not(url: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, database_url=url)
+    study = bench.submit()
+    let_it_only_read(url, "on")
+    every_write_is_refused(bench, study, "cannot execute")
+    let_it_only_read(url, "off")
+    assert bench.report(study, {"uid": "go", "kind": "study_started"})["accepted"] == 1
+    assert bench.launcher.step() is True and bench.submit() != study
+    bench.close()
+
+
+def test_rights_that_were_taken_are_told_and_all_goes_on_when_they_are_given_back(url: str, tmp_path: Path) -> None:
+    admin = sql.create_engine(sql.make_url(url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        role = f"r{sql.make_url(url).database}"
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        connection.exec_driver_sql(f"GRANT ALL ON SCHEMA public TO {role}")
+        bench = Bench(tmp_path, database_url=url.replace("tests@", f"{role}@"))
+        study = bench.submit()
+        changed = "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public"
+        connection.exec_driver_sql(f"REVOKE {changed} FROM {role}")
+        every_write_is_refused(bench, study, "permission denied")
+        connection.exec_driver_sql(f"GRANT {changed} TO {role}")
+        assert bench.report(study, {"uid": "go", "kind": "study_started"})["accepted"] == 1
+        bench.close()
+        connection.exec_driver_sql(f"DROP OWNED BY {role}")
+        connection.exec_driver_sql(f"DROP ROLE {role}")
+    admin.dispose()
 
 
 def test_a_database_of_the_first_release_goes_on_where_it_was(url: str, tmp_path: Path) -> None:

@@ -136,7 +136,9 @@ def test_there_is_something_to_walk() -> None:
 
 @pytest.mark.parametrize("label", sorted(OPERATIONS))
 def test_every_json_answer_names_its_schema(label: str) -> None:
-    for status, schema in contents(OPERATIONS[label]).items():
+    answers = contents(OPERATIONS[label])
+    assert answers
+    for status, schema in answers.items():
         named = [part for part in schema.get("anyOf", [schema]) if set(part) == {"$ref"}]
         assert named == schema.get("anyOf", [schema]), f"{status}: {schema}"
 

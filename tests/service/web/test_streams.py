@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.close()
 
 
-def follow(bench: Bench, study: str, after: int = 0) -> AsyncIterator[str]:
+def follow(bench: Bench, study: str, after: int = 0) -> AsyncGenerator[str, None]:
     return stream(bench.parts.store, bench.parts.wake, study, after)
 
 

@@ -86,6 +86,7 @@ def test_no_single_visit_raises_the_cost(ends: list[int], seed: int, p: float, n
     c = ACTIVATIONS[name][1]
     leaves = network(ends, seed)
     pairs = balance.chain(leaves, "l", c)
+    assert pairs, "every network has a hidden layer"
     for visit in balance.shuffled(pairs, tied, torch.Generator().manual_seed(seed)):
         before = balance.cost(leaves, p)
         balance.sweep([visit], p, tied)
@@ -130,9 +131,55 @@ def test_ten_random_orders_end_in_the_same_weights(ends: list[int], seed: int, p
         pairs, g = balance.chain(leaves, "l", c), torch.Generator().manual_seed(i)
         balance.full(pairs, p, tied, partial(balance.shuffled, pairs, tied, g), 1e-8)
         ended.append(leaves)
+    assert all(len(leaves) == 2 * len(ends) - 2 for leaves in ended), "weights and biases"
     for other in ended[1:]:
         for a, b in zip(ended[0], other, strict=True):
             torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("order", [balance.in_reverse, balance.alternating])
+@given(ends=widths, seed=seeds, p=powers, name=named, tied=st.booleans())
+@settings(deadline=None, max_examples=20)
+def test_orders_of_layers_keep_the_function_and_end_in_the_same_weights(
+    order: Callable[[Sequence[balance.Pair], bool], list[balance.Visit]],
+    ends: list[int],
+    seed: int,
+    p: float,
+    name: str,
+    tied: bool,
+) -> None:
+    f, c = ACTIVATIONS[name]
+    leaves, expected = network(ends, seed), network(ends, seed)
+    x = inputs(leaves)
+    before, cost = forward(leaves, x, f), balance.cost(leaves, p)
+    pairs = balance.chain(leaves, "l", c)
+    assert sorted(map(id, (visit.pair for visit in order(pairs, tied)))) == sorted(map(id, pairs)), "each layer once"
+    balance.sweep(order(pairs, tied), p, tied)
+    assert (balance.cost(leaves, p) <= cost * (1 + 1e-12)).all()
+    balance.full(pairs, p, tied, partial(order, pairs, tied), 1e-9)
+    balance.full(balance.chain(expected, "l", c), p, tied, tolerance=1e-9)
+    assert close(forward(leaves, x, f), before, 1e-9)
+    for found, other in zip(leaves, expected, strict=True):
+        torch.testing.assert_close(found, other, rtol=1e-6, atol=0)
+
+
+def test_a_sweep_backwards_visits_the_last_layer_first_and_an_alternating_one_the_odd_layers() -> None:
+    pairs = balance.chain(network([2, 3, 3, 3, 3, 2], 0), "l")
+    names = [[visit.pair.name for visit in order(pairs, False)] for order in (balance.in_reverse, balance.alternating)]
+    assert names == [["l-4", "l-3", "l-2", "l-1"], ["l-1", "l-3", "l-2", "l-4"]]
+    heads = [pair._replace(name="head-1") for pair in pairs[1:3]]
+    found = [visit.pair.name for visit in balance.alternating([pairs[0], *heads, pairs[3]], False)]
+    assert found == ["l-1", "l-4", "head-1", "head-1"], "heads have a place in common"
+
+
+def test_the_weights_of_layers_are_counted_once() -> None:
+    leaves = network([4, 3, 3, 2], 0)
+    found = balance.weights_of(balance.chain(leaves, "l"))
+    expected = balance.cost(leaves[:-1], 1.5)  # all but the last bias, which no unit's scale reaches
+    torch.testing.assert_close(balance.cost(found, 1.5), expected)
+    loop = torch.ones(2, 3, 3, dtype=torch.float64)
+    pair = balance.recurrent("r", leaves[0], leaves[1], loop, [leaves[2]])
+    torch.testing.assert_close(balance.cost(balance.weights_of([pair]), 1.0), balance.cost([*leaves[:3], loop], 1.0))
 
 
 @given(widths, seeds, powers)
@@ -146,6 +193,7 @@ def test_tied_balance_equals_the_closed_form(ends: list[int], seed: int, p: floa
     norms = torch.stack([w.abs().pow(p).flatten(1).sum(1).pow(1 / p) for w in weights])  # [N, K]
     mean = norms.log().mean(0).exp()
     balance.full(balance.chain(leaves, "l"), p, tied=True, tolerance=1e-10)
+    assert len(weights) == len(ends) - 1 > 0
     for w, start, norm in zip(leaves[::2], weights, norms, strict=True):
         torch.testing.assert_close(w, start * (mean / norm)[:, None, None], rtol=1e-8, atol=0)
 

@@ -89,7 +89,7 @@ def test_the_imbalance_of_equally_named_layers_is_that_of_the_least_balanced_one
     heads = [pair for pair in pairs if pair.name == "head-1"]
     assert len(heads) == 3
     heads[worst].out[0][1] *= 9.0  # of the second member alone
-    measured = Schedule(Balance(), pairs, [3, 4], CPU).measure()["balance_head-1"]
+    measured = Schedule(Balance(), pairs, [3, 4], CPU, 1).measure()["balance_head-1"]
     assert measured[0] < 0.01 and measured[1] == pytest.approx(math.log(9), abs=0.01)
 
 
@@ -97,6 +97,7 @@ def test_a_convolution_is_scaled_as_a_whole() -> None:
     model = models.build(Cnn(channels=[4, 6], widths=[7], latent=5), IMAGES, Seeds([3, 4], CPU))
     before = [leaf.detach().clone() for leaf in model.encoder.leaves[:4]]
     balance.full(model.pairs(), 2.0)
+    assert len(before) == 4, "two convolutions and their biases"
     for leaf, start in zip(model.encoder.leaves[:4], before, strict=True):
         factors = (leaf.detach() / start).flatten(1)  # [K, weights]
         assert (factors - factors[:, :1]).abs().max() < 1e-4
@@ -113,18 +114,27 @@ LAYERS = ["encoder-1", "encoder-2", "head-1"]
 
 @pytest.mark.parametrize(
     "spec",
-    [{}, {"mode": "full", "p": 1.0}, {"order": "random"}, {"tied": True, "order": "random"}, {"mode": "partial"}],
+    [
+        {},
+        {"mode": "full", "p": 1.0},
+        {"order": "random"},
+        {"tied": True, "order": "random"},
+        {"mode": "partial", "order": "reverse"},
+        {"mode": "repeated", "every": 2, "order": "alternating"},
+        {"mode": "after", "p": 1.0},
+    ],
     ids=json.dumps,
 )
 def test_a_balanced_member_equals_training_it_alone(cohorts: Any, spec: dict[str, Any]) -> None:
     trials = [balanced(cohorts, f"{seed}-{i}", seed, **spec) for seed in (3, 7) for i in range(2)]
     trials = [t._replace(weighting=Fixed(beta=0.01 * (i + 1))) for i, t in enumerate(trials)]
     together = cohorts.reports(trials)
+    assert together
     for trial in trials:
         for a, b in zip(cohorts.reports([trial]), together, strict=True):
             alone, found = ({m: v for m, v in r.metrics[trial.id].items() if m != "seconds"} for r in (a, b))
             assert found == pytest.approx(alone, rel=1e-4, abs=1e-5)
-            assert {f"balance_{layer}" for layer in LAYERS} <= set(found)
+            assert {f"balance_{layer}" for layer in LAYERS} | {"power_sum"} <= set(found)
 
 
 def test_training_unbalances_and_a_sweep_per_epoch_balances(cohorts: Any) -> None:
@@ -156,7 +166,7 @@ def test_balancing_before_training_is_what_changes_the_path(cohorts: Any) -> Non
 def test_a_random_order_belongs_to_a_seed_and_an_epoch() -> None:
     def swept(seeds: list[int], epoch: int) -> list[Tensor]:
         model = models.build(Mlp(widths=[9, 9, 9], latent=5), IMAGES, Seeds([1] * len(seeds), CPU))
-        Schedule(Balance(order="random"), model.pairs(), seeds, CPU).after_epoch(epoch)
+        Schedule(Balance(order="random"), model.pairs(), seeds, CPU, 9).after_epoch(epoch)
         return list(model.encoder.flat)
 
     first, other, again = swept([1, 2, 1], 1)
@@ -167,13 +177,59 @@ def test_a_random_order_belongs_to_a_seed_and_an_epoch() -> None:
 
 def test_the_full_balance_is_before_the_first_epoch_alone() -> None:
     model = models.build(Mlp(widths=[9, 9], latent=5), IMAGES, Seeds([1], CPU))
-    schedule = Schedule(Balance(mode="full"), model.pairs(), [1], CPU)
+    schedule = Schedule(Balance(mode="full"), model.pairs(), [1], CPU, 9)
     changed: list[bool] = []
     for epoch in (2, 1):
         before = model.encoder.flat.clone()
         schedule.before_epoch(epoch)
         changed.append(not torch.equal(before, model.encoder.flat))
     assert changed == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("spec", "when"),
+    [({"mode": "repeated", "every": 2}, [2, 4]), ({"mode": "after"}, [5]), ({"mode": "partial", "every": 3}, [3])],
+    ids=json.dumps,
+)
+def test_balance_after_epochs_is_where_it_is_due(spec: dict[str, Any], when: list[int]) -> None:
+    """In full, but for `partial`: then every unit is balanced, and outputs are as they were."""
+    x, changed = some_inputs(IMAGES, 1), []
+    for epoch in range(1, 6):
+        model = models.build(Mlp(widths=[9, 9], latent=5), IMAGES, Seeds([1], CPU))
+        pairs = model.pairs()
+        before, (s, *_) = model.encoder.flat.clone(), model.encode(x)
+        Schedule(Balance(**spec), pairs, [1], CPU, epochs=5).after_epoch(epoch)
+        if not torch.equal(before, model.encoder.flat):
+            changed.append(epoch)
+            in_full = all((balance.imbalance(pair, 2.0) <= 1e-3).all() for pair in pairs)
+            assert in_full is (spec["mode"] != "partial")
+            torch.testing.assert_close(model.encode(x)[0], s, rtol=1e-4, atol=1e-5)
+    assert changed == when
+
+
+def test_balance_after_training_changes_nothing_that_is_learned_and_lowers_the_sum_of_powers(cohorts: Any) -> None:
+    """As the paper has it: train with L2, balance with p = 1 when training is complete."""
+    never, after = (
+        [r.metrics["a"] for r in cohorts.reports([balanced(cohorts, "a", mode=mode, p=1.0)])]
+        for mode in ("none", "after")
+    )
+    for before, report in zip(never[:-1], after[:-1], strict=True):
+        assert {**report, "seconds": 0} == {**before, "seconds": 0}
+    assert after[-1]["accuracy"] == never[-1]["accuracy"] and after[-1]["loss_pred"] == never[-1]["loss_pred"]
+    assert after[-1]["i_xz_bits"] == pytest.approx(never[-1]["i_xz_bits"], rel=1e-3)
+    assert after[-1]["power_sum"] < 0.99 * never[-1]["power_sum"]
+    assert max(after[-1][f"balance_{layer}"] for layer in LAYERS) <= 1e-3 < never[-1]["balance_encoder-1"]
+
+
+def test_the_sum_of_powers_is_that_of_all_weights_but_the_last_biases(cohorts: Any) -> None:
+    """Of a balance with p = 2 before any training, by hand."""
+    model = models.build(Mlp(widths=[7, 6], latent=5, head=[8]), IMAGES, Seeds([3, 4], CPU))
+    measured = Schedule(Balance(p=2.0), model.pairs(code=True), [3, 4], CPU, 1).measure()["power_sum"]
+    last = [*model.head.leaves[-1:], *(leaf for leaf in model.head.leaves if leaf.shape[1:] in ((1, 4), (1, 3)))]
+    biases = {leaf.data_ptr(): leaf for leaf in last if leaf.shape[1] == 1}.values()
+    expected = balance.cost([model.encoder.flat, model.head.flat], 2.0) - balance.cost(list(biases), 2.0)
+    scalars = 0.25  # of the encoder: a number trained with it, 0.5, which no layer has
+    assert measured == pytest.approx((expected - scalars).tolist(), rel=1e-5)
 
 
 def test_members_with_other_balances_or_feedback_train_apart(cohorts: Any) -> None:

@@ -298,7 +298,15 @@ def test_a_missing_or_damaged_face_is_named(tmp_path: Path) -> None:
 
 def test_unknown_attributes_are_refused_by_the_contract() -> None:
     with pytest.raises(ValidationError, match="smiling"):
-        spec_of("celeba", attributes=["Smiling"])
+        spec_of("celeba", attributes=["Smile"])
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+def test_an_attribute_may_be_spelled_as_in_the_file(attribute: str) -> None:
+    """People copy names from the file, whose reader takes them so: `5_o_Clock_Shadow`, `Smiling`."""
+    in_the_file = attribute.replace("-", "_").title()
+    spec: Any = spec_of("celeba", attributes=[in_the_file])
+    assert spec.columns == (attribute,)
 
 
 def test_the_domain_left_out_is_the_test_split_and_the_others_are_tasks(tmp_path: Path) -> None:

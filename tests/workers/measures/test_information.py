@@ -93,6 +93,7 @@ def test_measures_are_means_over_blocks_and_samples(monkeypatch: pytest.MonkeyPa
     g = torch.Generator().manual_seed(0)
     x, y = torch.randn(50, 6, generator=g), torch.randint(3, (50,), generator=g)
     found, by_hand = _by_hand(x, y, [1, 2, 1], samples=5)
+    assert all(measure.shape == (3,) for measure in by_hand)
     for ours, expected in zip(found, by_hand, strict=True):
         torch.testing.assert_close(ours, expected.double(), rtol=1e-5, atol=1e-6)
 

@@ -97,6 +97,7 @@ def test_the_step_of_a_term_is_autograds_on_torchvisions_module() -> None:
     pred, info = problem.losses(model, (module(images(batch.x))[None],), batch)
     expected = torch.autograd.grad((pred + 0.5 * info).sum(), list(module.parameters()))
     pieces = torch.split(step.encoder[0], [g.numel() for g in expected])
+    assert len(expected) == 62, "convolutions, norms and the head"
     for leaf, piece, g in zip(model.encoder.leaves, pieces, expected, strict=True):
         torch.testing.assert_close(first(piece.view(leaf.shape))[0], g, rtol=1e-3, atol=1e-4)
 

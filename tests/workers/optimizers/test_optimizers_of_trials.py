@@ -60,6 +60,7 @@ def by_torch(k: int, make: Any, clip: float | None = None, pace: Any = None) -> 
         theirs.step()
         if paced is not None and i % 3 == 2:
             paced.step()
+    assert alone and steps
     return [p.detach() for p in alone]
 
 

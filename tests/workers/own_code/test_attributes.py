@@ -33,6 +33,7 @@ def test_members_equal_members_alone(
     code = written(tmp_path, two_heads().replace(RETURN, losses))
     trials = [trial(f"t{k}", seed=k) for k in range(3)]
     together, alone = reports(code, trials), reports(code, trials[1:2])
+    assert alone
     for a, b in zip(together, alone, strict=True):
         own = {name: value for name, value in b.metrics["t1"].items() if name != "seconds"}
         assert {name: a.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.func import vmap
 from torch.nn import functional as F
 
-from workers.own_code.few_classes import FEW, FewClasses
+from workers.own_code.all_at_once import AllAtOnce
+from workers.own_code.few_classes import FEW
 
 MEMBERS, ROWS = 3, 40
 
@@ -21,7 +22,7 @@ def drawn(classes: int) -> tuple[Tensor, Tensor]:
     return logits.requires_grad_(), torch.randint(0, classes, (MEMBERS, ROWS), generator=g)
 
 
-def losses(listens: FewClasses, logits: Tensor, targets: Tensor, **options: Any) -> Tensor:
+def losses(listens: AllAtOnce, logits: Tensor, targets: Tensor, **options: Any) -> Tensor:
     def one(own: Tensor, target: Tensor) -> Tensor:
         with listens:
             return F.cross_entropy(own, target, **options)
@@ -35,7 +36,7 @@ def test_losses_and_gradients_are_torchs(classes: int, ignored: int) -> None:
     logits, targets = drawn(classes)
     targets[:, :ignored] = -100
     alone = torch.stack([F.cross_entropy(own, y) for own, y in zip(logits, targets, strict=True)])
-    listens = FewClasses()
+    listens = AllAtOnce()
     together = losses(listens, logits, targets)
     torch.testing.assert_close(together, alone, rtol=1e-6, atol=1e-6)
     slopes = (torch.autograd.grad(values.sum(), logits)[0] for values in (together, alone))
@@ -51,13 +52,13 @@ def test_losses_and_gradients_are_torchs(classes: int, ignored: int) -> None:
 def test_options_are_left_to_torch(options: dict[str, Any]) -> None:
     logits, targets = drawn(3)
     alone = torch.stack([F.cross_entropy(own, y, **options) for own, y in zip(logits, targets, strict=True)])
-    listens = FewClasses()
+    listens = AllAtOnce()
     torch.testing.assert_close(losses(listens, logits, targets, **options), alone)
     assert not listens.met
 
 
 def test_so_are_many_classes_and_probabilities() -> None:
-    listens = FewClasses()
+    listens = AllAtOnce()
     logits, targets = drawn(FEW + 1)
     losses(listens, logits, targets)
     losses(listens, logits, logits.detach().softmax(-1))
@@ -66,7 +67,7 @@ def test_so_are_many_classes_and_probabilities() -> None:
 
 def test_a_module_of_torch_comes_to_the_same() -> None:
     logits, targets = drawn(4)
-    with FewClasses() as listens:
+    with AllAtOnce() as listens:
         nn.CrossEntropyLoss()(logits[0], targets[0])
     assert listens.met
 
@@ -76,4 +77,4 @@ def test_a_class_that_is_not_there_is_refused(wrong: int) -> None:
     logits, targets = drawn(3)
     targets[0, 0] = wrong
     with pytest.raises((RuntimeError, IndexError), match="out of bounds"):
-        losses(FewClasses(), logits, targets)
+        losses(AllAtOnce(), logits, targets)

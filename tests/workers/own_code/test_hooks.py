@@ -55,6 +55,7 @@ def test_logits_of_any_shape_of_input_are_attacked(tmp_path: Path) -> None:
     trials = [trial(f"t{k}", seed=k, of=of("logits"), epochs=20, learning_rate=0.03) for k in range(2)]
     flat = reports(written(tmp_path / "a", text), trials, evaluation=ATTACKED)[-1].metrics
     images = reports(written(tmp_path / "b", square), trials, evaluation=ATTACKED)[-1].metrics
+    assert set(flat) == {"t0", "t1"}
     for name, own in cast(dict[str, Any], flat).items():
         assert own["robust_pgd"] < own["acc"] and own["validation_robust_pgd"] is not None
         assert (own["robust_pgd"], own["robust_mifgsm"]) == (images[name]["robust_pgd"], images[name]["robust_mifgsm"])

@@ -16,6 +16,7 @@ def test_by_hand_and_mgda_together_are_what_they_are_alone(tmp_path: Path, middl
     kinds = [Fixed(beta=0.1), Mgda(), Fixed(beta=3.0), Mgda()]
     trials = [trial(f"t{k}", kind, seed=k // 2, learning_rate=0.01) for k, kind in enumerate(kinds)]
     together = reports(code, trials)
+    assert together
     for each in trials:
         for mine, alone in zip(together, reports(code, [each]), strict=True):
             own, expected = ({k: v for k, v in r.metrics[each.id].items() if k != "seconds"} for r in (mine, alone))

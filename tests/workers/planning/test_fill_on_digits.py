@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from math import exp, log
 from statistics import fmean, stdev
 
+import pytest
 import torch
 
+from findings.expression import Question, arguments
+from findings.folder import load
+from findings.quantities.filling import largest_gaps
+from findings.replay import view_of
+from service.analysis import mean_interval
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.gaps import Point, gaps
 from service.contract.study.outcomes import objective_values
@@ -62,3 +69,17 @@ def test_the_largest_gap_on_digits_is_at_most_0_7_of_that_of_a_grid_of_the_same_
     print(f"ratio of each seed: {fmean(ratios):.2f} ± {stdev(ratios):.2f}: {[round(ratio, 2) for ratio in ratios]}")
     assert of_means(filled) <= 0.7 * of_means(grid)
     assert fmean(ratios) <= 0.7
+
+
+@pytest.mark.parametrize("arm", ["filled by β", "filled by target rate"])
+@pytest.mark.parametrize("shown", [False, True], ids=["validation", "test"])
+def test_over_ten_kept_seeds_the_whole_interval_of_the_share_is_below_0_7(arm: str, shown: bool) -> None:
+    """By what the search fills and by what it never sees."""
+    kept = load("front-filling")
+    view = view_of(kept)
+    question = Question(kept, view, arguments(view, [arm, "grid of β"]))
+    filled, grid = (largest_gaps(question, each, shown) for each in question.given.arms)
+    share = mean_interval([log(filled[seed] / grid[seed]) for seed in view.study.seeds])
+    assert share.seeds == 10 and share.mean is not None and share.half_width is not None
+    print(f"{arm}: {exp(share.mean):.3f}, up to {exp(share.mean + share.half_width):.3f}")
+    assert exp(share.mean + share.half_width) <= 0.7

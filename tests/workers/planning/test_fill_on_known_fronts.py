@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 import torch
 
-from findings.folder import asked
+from findings.folder import asked, load
+from findings.quantities.volumes import exact_volume, volumes
+from findings.replay import view_of
 from service.analysis.truth import FRONTS, gaussian_at_rate, gaussian_point
 from service.contract.study.expansion import PlannedTrial, expand
 from service.contract.study.gaps import Point, gaps
 from service.contract.study.outcomes import objective_values
 from service.contract.study.parsing import check_study
 from service.contract.study.study import Study
+from service.views.selectors import configurations
 from workers.planning.supply import Supply, searches_of
 from workers.training.loop import train
 
@@ -238,3 +241,42 @@ def test_what_is_trained_reaches_what_the_formula_says_in_every_seed() -> None:
     for name, own in shares.items():
         print(f"{name:7} {mean(own):.4f} ± {stdev(own):.4f} of the exact hypervolume over {SEEDS} seeds")
     assert min(shares["filled"]) >= ENOUGH > max(shares["grid"])
+
+
+def kept(study: str, arm: str) -> tuple[int, list[float]]:
+    """How many values the arm of a kept study trained, and each seed's share of the exact hypervolume."""
+    view = view_of(load(study))
+    exact, own = exact_volume(view), volumes(view, arm)
+    assert len(own) == SEEDS
+    return len(configurations(view, arm)), [volume / exact for volume in own.values()]
+
+
+@pytest.mark.parametrize(
+    ("study", "filled", "grid", "values"),
+    [
+        ("filling-convex-aimed", "filled, six decades", "grid of twice as many, six decades", SIX_AIMED),
+        ("filling-concave-aimed", "filled by preference", "grid of twice as many preferences", STCH_AIMED),
+    ],
+)
+def test_aimed_at_hypervolume_half_a_grids_values_have_in_every_kept_seed_what_the_grid_has_not(
+    study: str, filled: str, grid: str, values: int
+) -> None:
+    (own, reached), (others, below) = kept(study, filled), kept(study, grid)
+    assert (own, others) == (values, 2 * values)
+    assert min(reached) >= ENOUGH > max(below)
+
+
+def test_half_a_grids_values_of_linear_networks_have_98_percent_of_the_gaussian_front_in_every_kept_seed() -> None:
+    """What a sample of the test split has may be a little more than the truth, of both arms alike."""
+    (own, reached), (others, below) = (
+        kept("filling-gaussian-linear", arm) for arm in ("filled", "grid of twice as many")
+    )
+    assert others == 2 * own and NARROWER_AIMED <= own <= NARROWER_GRID / 2
+    assert min(reached) >= ENOUGH > mean(below)
+
+
+def test_where_the_range_fits_its_front_a_kept_grid_has_enough_with_fewer_than_twice_as_many() -> None:
+    own, reached = kept("filling-convex-aimed", "filled, four decades")
+    others, theirs = kept("filling-convex", "grid, four decades")
+    assert (own, others) == (FOUR_AIMED, FOUR_GRID) and own < others < 2 * own
+    assert min(reached) >= ENOUGH and min(theirs) >= ENOUGH

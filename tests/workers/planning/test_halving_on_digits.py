@@ -71,7 +71,7 @@ def test_of_64_trials_of_one_seed_halving_keeps_most_of_the_hypervolume_for_two_
 def kept_of_the_whole(name: str) -> dict[int, tuple[float, float]]:
     """By seed: its share of the hypervolume and of the training seconds of the study that stopped nobody."""
     view, whole = view_of(load(name)), view_of(load("halving-digits-whole"))
-    volume, seconds = (of(whole, ARM) for of in (volumes, seconds_by_seed))
+    volume, seconds = volumes(whole, ARM), seconds_by_seed(whole, ARM)
     own = seconds_by_seed(view, ARM)
     return {seed: (each / volume[seed], own[seed] / seconds[seed]) for seed, each in volumes(view, ARM).items()}
 
@@ -85,7 +85,7 @@ def test_five_seeds_together_keep_97_percent_of_the_hypervolume_for_at_most_half
 
 def test_so_do_five_studies_of_64_trials_and_one_seed_on_average() -> None:
     """What a study of 64 trials by itself keeps is what the reports of the whole said it would."""
-    shares = {}
+    shares: dict[int, tuple[float, float]] = {}
     for seed in range(5):
         study = asked(f"halving-digits-of-seed-{seed}").study
         assert len(expand(of_one_seed(study, seed))) == 64

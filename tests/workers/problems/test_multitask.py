@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,18 +11,21 @@ import torch
 from torch.nn import functional
 
 from service.contract.methods.data import Digits, Gaussian, Overlaid
-from service.contract.methods.problems import MADE_TASKS, Multitask
+from service.contract.methods.models import Mlp
+from service.contract.methods.problems import MADE_TASKS, Bottleneck, Multitask
+from service.contract.methods.weightings import Fixed, Uniform
 from service.contract.study.parsing import check_study
 from service.contract.wire.errors import InvalidInput
 from service.contract.wire.events import Metrics
 from tests.planned import planned
-from workers import data, problems
+from workers import data, problems, weightings
 from workers.data import Targets
 from workers.data.random_streams import Seeds
 from workers.data.split import Split
 from workers.planning.cohorts import plan
 from workers.problems.tasks import classes, exemplar, rotation
 from workers.problems.tasks.task import Setting
+from workers.training import gradients
 from workers.training.loop import train
 
 CPU = torch.device("cpu")
@@ -49,8 +53,6 @@ def trained(spec: Any, size: int | None = None) -> list[Metrics]:
 def setup(spec: Multitask, d: Any, seeds: list[int], batch_size: int = 16) -> tuple[Any, Any, Split]:
     problem = problems.build(spec, 8)
     split = Split([d], Seeds(seeds, CPU), batch_size)
-    from service.contract.methods.models import Mlp
-
     return problem, problem.model(Mlp(widths=[12], latent=8), split), split
 
 
@@ -102,6 +104,7 @@ def test_heads_are_each_tasks_own() -> None:
     problem, model, split = setup(Multitask(auxiliaries=["rotation"]), data.load(Digits()), [0])
     batch = next(iter(problem.batches(split, 1)))
     terms = problem.losses(model, model.encode(batch.x), batch)
+    assert len(terms) == 2
     for i, term in enumerate(terms):
         grads = torch.autograd.grad(term.sum(), model.head.leaves, retain_graph=True, allow_unused=True)
         reached = [g is not None and bool(g.any()) for g in grads]
@@ -272,3 +275,131 @@ def test_the_exemplar_teacher_is_an_average_of_past_students() -> None:
     problem.losses(model, model.encode(batch.x), batch)
     for (own, _), start in zip(parts, first, strict=True):
         torch.testing.assert_close(own, start + 0.25)
+
+
+def test_the_teacher_sees_the_original_where_that_is_asked() -> None:
+    """Neither shifted nor noisy nor augmented (ARML paper's appendix 2.1); the student sees what it saw before."""
+    d, drawn = data.load(Digits()), {}
+    shifted = Multitask(auxiliaries=["exemplar"])
+    specs = {"shifted": shifted, "original": Multitask(auxiliaries=["exemplar"], teacher_sees="original")}
+    for sees, spec in specs.items():
+        problem, _, split = setup(spec, d, [0, 1])
+        split.augmentation = lambda x, shape, stream: x.flip(-1)
+        drawn[sees] = next(iter(problem.batches(split, 1))).drawn["shifted"][1]
+    images = split.train.of_members(drawn["original"].place)
+    assert torch.equal(drawn["original"].extra, images)
+    assert torch.equal(drawn["original"].x, drawn["shifted"].x) and not torch.equal(drawn["shifted"].extra, images)
+
+
+def test_the_exemplar_loss_is_one_minus_the_cosine_to_the_teachers_projection_of_the_original() -> None:
+    spec = Multitask(auxiliaries=["exemplar"], teacher_sees="original", teacher_decay=0.0)  # the teacher is the student
+    problem, model, split = setup(spec, data.load(Digits()), [0])
+    batch = next(iter(problem.batches(split, 1)))
+    _, loss = problem.losses(model, model.encode(batch.x), batch)
+    rows, drawn = batch.drawn["shifted"]
+    shifted, original = (model.decode(model.encode(x)[0].relu(), 1) for x in (batch.x[:, rows], drawn.extra))
+    torch.testing.assert_close(loss, 1 - functional.cosine_similarity(shifted, original, dim=-1).mean(1))
+
+
+def test_a_collapsed_exemplar_task_is_told_by_the_spread_of_its_projections() -> None:
+    """One projection for all images has no loss, and no spread; fresh networks have one."""
+    spec = Multitask(auxiliaries=["exemplar"])
+    problem, model, split = setup(spec, data.load(Digits()), [0, 1])
+    evaluation = study(["exemplar"]).evaluation
+    fresh = problem.evaluate(model, split, evaluation, 1, True)["spread_exemplar"]
+    for part in (model, problem._teacher):
+        weights, bias = (leaf.detach() for leaf in part.head.leaves[-2:])
+        assert bias.shape[-1] == exemplar.WIDTH
+        weights[1], bias[1] = 0, 1
+    found = problem.evaluate(model, split, evaluation, 1, True)
+    assert found["spread_exemplar"] == pytest.approx([fresh[0], 0], abs=1e-6) and fresh[0] > 0.01
+    assert found["test_loss_exemplar"][1] == pytest.approx(0, abs=1e-6), "which looks like success"
+    assert found["validation_spread_exemplar"][1] == pytest.approx(0, abs=1e-6)
+
+
+# A rate beside tasks
+
+TWO = ["coarse-class", "rotation"]
+
+
+def weighed(spec: Multitask, beta: float, seeds: list[int]) -> tuple[Any, Any, Any, Any]:
+    """A step of constant weights, β on the rate: problem, model, batch and step."""
+    problem, model, split = setup(spec, data.load(Digits()), seeds)
+    setting = weightings.Setting(problem.terms, 8, CPU)
+    fixed = Fixed(weights={"info": beta}) if "info" in problem.terms else Uniform()
+    batch = next(iter(problem.batches(split, 1)))
+    return problem, model, batch, gradients.step(model, problem, weightings.build([fixed] * len(seeds), setting), batch)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 2.0])
+def test_a_rate_beside_one_task_is_the_bottleneck(beta: float) -> None:
+    """The same network, images and noise: the terms and the update of problem bottleneck with this β."""
+    _, model, batch, step = weighed(Multitask(rate="vib"), beta, [3, 4])
+    d = data.load(Digits())
+    split = Split([d], Seeds([3, 4], CPU), 16)
+    problem = problems.build(Bottleneck(), 8)
+    other = problem.model(Mlp(widths=[12], latent=8), split)
+    assert torch.equal(other.encoder.flat, model.encoder.flat) and torch.equal(other.head.flat, model.head.flat)
+    (drawn,) = (seen for _, seen in batch.drawn.values())
+    same = problems.Batch(batch.x, d.y_train[drawn.place], batch.noise)
+    weighting = weightings.build([Fixed(beta=beta)] * 2, weightings.Setting(problem.terms, 8, CPU))
+    expected = gradients.step(other, problem, weighting, same)
+    for found, ours in zip(expected[:4], step[:4], strict=True):
+        torch.testing.assert_close(ours, found)
+
+
+def test_a_rate_of_weight_0_leaves_the_tasks_of_a_noisy_code() -> None:
+    problem, model, batch, step = weighed(Multitask(auxiliaries=TWO, rate="vib"), 0.0, [3, 4])
+    assert problem.terms == ("class", *TWO, "info")
+    leaves = model.encoder.leaves
+    s = model.encode(batch.x)
+    mean, rho = s[0].chunk(2, dim=-1)
+    z = mean + functional.softplus(rho - 5) * batch.noise
+    alone = sum(problem._mean(name, model, z, batch)[0] for name in problem._heads)
+    by_hand = torch.autograd.grad(alone, leaves, torch.ones(2))
+    torch.testing.assert_close(step.encoder, torch.cat([g.flatten(1) for g in by_hand], dim=1))
+
+
+def test_a_weightless_noise_is_the_mean_and_a_rate_is_the_mean_over_all_images_of_a_step() -> None:
+    problem, model, batch, step = weighed(Multitask(auxiliaries=TWO, rate="vib"), 0.5, [3])
+    mean, rho = model.encode(batch.x)[0].chunk(2, dim=-1)
+    scale = functional.softplus(rho - 5)
+    kl = torch.distributions.kl_divergence(
+        torch.distributions.Normal(mean, scale), torch.distributions.Normal(torch.zeros(()), torch.ones(()))
+    )
+    torch.testing.assert_close(step.losses[:, -1], kl.sum(-1).mean(1))
+    assert batch.noise.shape == (1, batch.x.shape[1], 8)
+    quiet = problem.losses(model, model.encode(batch.x), batch._replace(noise=torch.zeros_like(batch.noise)))
+    at_mean = problem.losses(model, model.encode(batch.x), batch._replace(noise=None))
+    torch.testing.assert_close(quiet, at_mean)
+
+
+@pytest.mark.parametrize("weighting", ["arml", "mgb", "mib", "upgrad", "blending", "conditional"])
+def test_a_member_with_a_rate_equals_training_it_alone(weighting: str) -> None:
+    spec = study(TWO, {"name": weighting}, seeds=[0, 1])
+    arm = spec.arms[0].model_dump(mode="json", by_alias=True) | {
+        "problem": {"name": "multitask", "auxiliaries": TWO, "rate": "vib"}
+    }
+    spec = check_study(spec.model_dump(mode="json", by_alias=True) | {"arms": [arm]})
+    together, alone = trained(spec), trained(spec, size=1)
+    pair: tuple[Any, Any]
+    for pair in zip(together, alone, strict=True):
+        a, b = pair
+        assert {"loss_info", "weight_info", "test_loss_info", "kl_prior_bits", "validation_kl_prior_bits"} <= set(a)
+        left, right = ({k: v for k, v in m.items() if k != "seconds"} for m in (a, b))
+        assert left == pytest.approx(right, rel=1e-3, abs=1e-4)
+        assert a["kl_prior_bits"] == pytest.approx(a["test_loss_info"] / math.log(2), rel=1e-6)
+
+
+def test_beta_on_the_rate_trades_bits_for_accuracy() -> None:
+    arms = [
+        {
+            "name": str(beta),
+            "problem": {"name": "multitask", "auxiliaries": TWO, "rate": "vib"},
+            "weighting": {"name": "fixed", "weights": {"info": beta}},
+        }
+        for beta in (1e-4, 1e-1)
+    ]
+    measured: Any = trained(study(TWO, arms=arms, training={"epochs": 8, "batch_size": 64, "learning_rate": 3e-3}))
+    loose, tight = measured
+    assert tight["kl_prior_bits"] < 0.5 * loose["kl_prior_bits"] and loose["accuracy_class"] > 0.5

@@ -118,6 +118,7 @@ def test_each_of_16_mixed_nib_members_equals_training_it_alone(cohorts: Any) -> 
     ]
     asked = {"estimators": ["pairwise-lower", "pairwise-upper", "infonce"]}
     together = cohorts.reports(trials, **asked)
+    assert len(together) == 2 and len(trials) == 16
     for trial in trials:
         for a, b in zip(cohorts.reports([trial], **asked), together, strict=True):
             expected, found = ({m: v for m, v in r.metrics[trial.id].items() if m != "seconds"} for r in (a, b))

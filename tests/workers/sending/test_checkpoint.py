@@ -43,6 +43,7 @@ def sent(model: models.Model, member: int) -> dict[str, torch.Tensor]:
 def outputs(model: models.Model, members: int) -> list[torch.Tensor]:
     x = torch.rand(3, 64, generator=torch.Generator().manual_seed(0)).expand(members, -1, -1)
     code, *scalars = model.encode(x)
+    assert code.numel()
     return [code, *scalars, model.decode(code[..., :4])]
 
 

@@ -27,6 +27,7 @@ def every_beta(request: pytest.FixtureRequest) -> Left:
 
 def test_ten_betas_have_the_accuracy_that_was_reported(every_beta: Left) -> None:
     images, y = held_out()
+    assert every_beta.checkpoints
     for trial, content in every_beta.checkpoints.items():
         points = every_beta.report.points[trial]
         assert len(points) == 10

@@ -27,6 +27,7 @@ def test_the_average_is_the_weighted_mean_of_all_steps_from_the_first_on() -> No
     decay, weights = torch.tensor([0.9, 0.5]), torch.zeros(2, 5)
     averages = Averages([weights], decay)
     seen = steps(7)
+    assert len(seen) == 7
     for t, step in enumerate(seen, start=1):
         weights.copy_(step)
         averages.follow()

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from service.contract.methods.attacks import Fgsm
 from service.contract.methods.balance import Balance
 from service.contract.methods.data import Digits
 from service.contract.methods.models import Mlp
@@ -53,6 +54,7 @@ def test_each_of_16_mixed_members_equals_training_it_alone(cohorts: Any) -> None
         for seed in (3, 7)
     ]
     together = cohorts.reports(trials)
+    assert len(together) == 3 and len(trials) == 16
     for trial in trials:
         alone = cohorts.reports([trial])
         for a, b in zip(alone, together, strict=True):
@@ -171,7 +173,7 @@ def test_the_last_epoch_is_measured_as_every_other(cohorts: Any, rate: Any) -> N
     trial = cohorts.trial("a", Fixed(beta=0.1), batch_size=500)._replace(problem=Bottleneck(rate=rate))
     cohort = Cohort([trial], [load(Digits(validation_fraction=0.2))], torch.device("cpu"))
     cohort.train_epoch(1)
-    asked = Evaluation(estimators=["pairwise-upper"], attacks=[{"name": "fgsm"}], attack_every=1)
+    asked = Evaluation(estimators=["pairwise-upper"], attacks=[Fgsm()], attack_every=1)
     between, last = (cohort.evaluate(asked, 1, last) for last in (False, True))
     assert {"i_xz_bits", "i_zy_bits", "accuracy", "validation_i_zy_bits", "train_accuracy"} < between.keys()
     assert {name: last[name] for name in between} == between

@@ -43,6 +43,7 @@ def test_annealing_lets_the_weight_of_the_information_rise_to_what_the_weighting
 ) -> None:
     trials = [cohorts.trial(str(a), weighting, epochs=4, learning_rate=1e-9, anneal=a) for a in (0, 3, 1)]
     reports = cohorts.reports(trials)
+    assert len(reports) == 4
     for epoch, report in enumerate(reports, start=1):
         plain = report.metrics["0"]
         for anneal in (3, 1):

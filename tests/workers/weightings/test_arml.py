@@ -283,6 +283,7 @@ def test_noise_and_averages_are_the_members_own(cohorts: Any, params: dict[str, 
     trials = [cohorts.trial(str(seed), Arml(every=2, **params), seed=seed, epochs=2) for seed in (3, 7)]
     neighbours = [cohorts.trial("m", Mgda(), epochs=2), cohorts.trial("s", Arml(every=3), epochs=2)]
     together = cohorts.reports([trials[0], *neighbours, trials[1]])
+    assert len(together) == 2
     for trial in trials:
         for a, b in zip(cohorts.reports([trial]), together, strict=True):
             ours, alone = ({k: v for k, v in r.metrics[trial.id].items() if k != "seconds"} for r in (b, a))

@@ -129,6 +129,7 @@ def test_weights_are_equal_until_the_warm_up_is_over() -> None:
 @given(st.lists(st.lists(st.floats(0, 100), min_size=6, max_size=6), min_size=2, max_size=8), st.floats(0, 1))
 def test_weights_sum_to_one_and_none_is_below_the_floor(history: list[list[float]], floor: float) -> None:
     blending = build([Blending(**{**BARE, "floor": floor})], Setting(("a", "b", "c"), 1, CPU))
+    assert len(history) > 1
     for row in history:
         blending.after_epoch(torch.tensor([row[:3]]), torch.tensor([row[3:]]))
         w = blending(torch.ones(1, 3).double(), None)[0]

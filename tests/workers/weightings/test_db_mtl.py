@@ -48,6 +48,7 @@ def ours(theta: Tensor, steps: int, params: list[DbMtl], rate: float) -> list[Te
 def test_a_descent_is_that_of_the_paper_for_every_member() -> None:
     theta = torch.tensor([0.5, -0.2, 2.0, -1.0])
     found = ours(theta, 8, [DbMtl(decay=0.9, fading=0.5), DbMtl(decay=0.0), DbMtl(decay=0.6)], 0.01)
+    assert len(found) == 8
     for k, (beta, sigma) in enumerate(((0.9, 0.5), (0.0, 0.0), (0.6, 0.0))):
         for step, expected in enumerate(reference(theta, 8, beta, sigma, 0.01)):
             torch.testing.assert_close(found[step][k], expected, atol=1e-5, rtol=1e-4)

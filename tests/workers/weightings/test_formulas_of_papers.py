@@ -31,6 +31,7 @@ def steps(params: Any, terms: int) -> list[tuple[Array, Array, Array]]:
         g, a = whole[:, :terms], half[:, :terms]
         w = ours(torch.ones(1, terms).double(), ours.gram(g, a))
         seen.append((g[0].numpy(), a[0].numpy(), w[0].numpy()))
+    assert len(seen) > 3
     return seen
 
 
@@ -126,8 +127,11 @@ def without_conflict(g: Array, wanted: Array) -> Array:
 
 def test_dualproj_is_the_nearest_update_to_the_preferred_one_without_conflict() -> None:
     moved = 0
-    for preference, wanted in (("equal", np.full(3, 1 / 3)), (0.5, RAY)):
-        for g, _, w in steps(specs.Dualproj(preference=preference), 3):
+    for dualproj, wanted in (
+        (specs.Dualproj(preference="equal"), np.full(3, 1 / 3)),
+        (specs.Dualproj(preference=0.5), RAY),
+    ):
+        for g, _, w in steps(dualproj, 3):
             expected = without_conflict(g, wanted)
             np.testing.assert_allclose(w, expected, atol=SLACK)
             moved += bool((expected - wanted > 10 * SLACK).any())

@@ -58,6 +58,7 @@ def test_famo_gets_its_rate_and_its_decay() -> None:
     losses = torch.tensor([[1.0, 9.0, 3.0], [0.5, 9.5, 1.0], [2.0, 1.0, 1.0]])
     ours = build([specs.Famo(learning_rate=0.5, weight_decay=0.2)], THREE)
     theirs = scalarization.FAMO(3, lr=0.5, weight_decay=0.2)
+    assert len(losses) == 3
     for step, row in enumerate(losses):
         if step:
             theirs.update(row)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.contract.methods.data import Celeba
-from service.contract.methods.task_data import ATTRIBUTES
+from service.contract.methods.task_data import ATTRIBUTES, task_name
 from service.contract.wire.errors import InvalidInput
 from workers.data import Draw
 from workers.data.files import pictures
@@ -36,7 +36,7 @@ class Aligned:
 
     def read(self, path: Path) -> Splits:
         _, header, *lines = (path / LIST).read_text().splitlines()
-        names = tuple(name.lower().replace("_", "-") for name in header.split())
+        names = tuple(map(task_name, header.split()))
         if names != ATTRIBUTES:
             raise InvalidInput(
                 f"{LIST} has the attributes {', '.join(names) or 'none'}; known: {', '.join(ATTRIBUTES)}"

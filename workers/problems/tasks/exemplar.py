@@ -1,4 +1,4 @@
-"""Two views of one image are to have one projection, that of an averaged teacher for the second view."""
+"""A shifted view of an image is to have the projection that an averaged teacher gives the image, or another view."""
 
 from __future__ import annotations
 

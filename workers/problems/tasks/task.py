@@ -20,7 +20,7 @@ class Drawn(NamedTuple):
     split: SplitName
     place: Tensor  # [K, B]: where in the split they are
     x: Tensor  # [K, B, features]
-    extra: Tensor | None = None  # quarter turns [K, B] (turned), or a second view [K, B, features] (shifted)
+    extra: Tensor | None = None  # quarter turns [K, B] (turned), or what the teacher sees [K, B, features]
 
 
 class Task(Protocol):

@@ -25,7 +25,7 @@ class PickRule(Answer):
 PICK_RULES = (
     PickRule(name="knee", words="knee"),
     PickRule(name="weights", words="weights"),
-    PickRule(name="constraint", words="a bound"),
+    PickRule(name="constraint", words="bounds"),
     PickRule(name="gap", words="largest gap"),
 )
 

@@ -120,8 +120,11 @@ def test_an_arm_that_is_trained_whole_may_have_as_few_epochs_as_it_likes() -> No
 
 
 def test_a_single_epoch_has_no_rung() -> None:
-    with pytest.raises(InvalidInput, match="the first rung must come before the last epoch, which is 1 in"):
+    with pytest.raises(InvalidInput) as refused:
         study({"name": "halving", "first": 1}, epochs=1)
+    assert [(detail.path, detail.message) for detail in refused.value.details] == [
+        ("stopping.first", "the first rung must come before the last epoch, which is 1 in arm 'a', got 1")
+    ]
 
 
 def test_a_study_whose_trials_were_compared_gets_no_more() -> None:

@@ -502,7 +502,7 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         {"training": {"balance": {}}},
     ),
     "balance every so often that never sweeps again": (
-        [("training.balance.every", ["partial and both", "mode full", "got 2"])],
+        [("training.balance.every", ["partial, both and repeated", "mode full", "got 2"])],
         [VIB],
         {"training": {"balance": {"mode": "full", "every": 2}}},
     ),
@@ -515,6 +515,61 @@ CASES: dict[str, tuple[list[tuple[str, list[str]]], list[Any], dict[str, Any]]] 
         [("training.balance.every", ["last of 3 epochs", "got 4"])],
         [VIB],
         {"training": {"balance": {"every": {"grid": [3, 4]}}, "epochs": 3}},
+    ),
+    "a balance after training that a clock may cut": (
+        [("training.balance.mode", ["mode after", "limits.training_seconds", "leave one out"])],
+        [VIB],
+        {"training": {"balance": {"mode": "after"}}, "limits": {"training_seconds": 5}},
+    ),
+    "a balance after training where the best epoch is kept": (
+        [("training.best", ["mode after", "training.best", "'accuracy'"])],
+        [VIB],
+        {"training": {"balance": {"mode": "after"}, "best": "accuracy"}},
+    ),
+    "an order of a balance that is only measured": (
+        [("training.balance.order", ["mode none balances nothing", "got reverse"])],
+        [VIB],
+        {"training": {"balance": {"mode": "none", "order": "reverse"}}},
+    ),
+    "an order of one layer": (
+        [("arms[0].training.balance.order", ["one layer", "got alternating"])],
+        [arm(training={"balance": {"order": "alternating"}}, model={"widths": [8]})],
+        {},
+    ),
+    "overfitting of a toy": (
+        [("evaluation.overfitting", ["validation split", "problem toy"])],
+        [TOY],
+        {"evaluation": {"overfitting": True}},
+    ),
+    "overfitting with nothing held out": (
+        [("evaluation.overfitting", ["data.validation_fraction > 0", "got 0.0"])],
+        [VIB],
+        {"evaluation": {"overfitting": True}, "data": {"name": "digits", "validation_fraction": 0}},
+    ),
+    "an objective of overfitting that nobody asked for": (
+        [("objectives[0].metric", ["not reported by arm 'a'", "evaluation.overfitting"])],
+        [VIB],
+        {"objectives": goals("loss_gap_pred", "i_zy_bits")},
+    ),
+    "direct feedback to the samples of a code": (
+        [("arms[0].problem.rate", ["dfa", "leave the rate out", "'vib'"])],
+        [arm({**TASKS, "rate": "vib"}, UNIFORM)],
+        {"data": OVERLAID, "training": {"feedback": "dfa"}},
+    ),
+    "a rate trained alone": (
+        [("arms[0].weighting.task", ["'info' is not a task", "left, right"])],
+        [arm({**TASKS, "rate": "vib"}, {"name": "single", "task": "info"})],
+        {"data": OVERLAID},
+    ),
+    "balance of a code that is sampled": (
+        [("training.balance", ["hidden units", "'multitask'"])],
+        [arm({**TASKS, "rate": "vib"}, UNIFORM, model={"widths": []})],
+        {"data": OVERLAID, "training": {"balance": {}}},
+    ),
+    "a teacher without its task": (
+        [("arms[0].problem", ["teacher_sees", "exemplar"])],
+        [arm({**TASKS, "teacher_sees": "original"}, UNIFORM)],
+        {"data": OVERLAID},
     ),
     "a search with nothing to search": (
         [("arms[0].search", ["something to search"])],
@@ -631,6 +686,18 @@ TAKEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "balance every so often that sweeps in one of its modes": (
         [VIB],
         {"training": {"balance": {"mode": {"grid": ["full", "both"]}, "every": 3}, "epochs": 3}},
+    ),
+    "balance after training": ([VIB], {"training": {"balance": {"mode": "after"}}}),
+    "an order of two layers, and full balance every second epoch": (
+        [VIB],
+        {"training": {"balance": {"mode": "repeated", "every": 2, "order": "reverse"}, "epochs": 2}},
+    ),
+    "overfitting with examples held out": ([VIB], {"evaluation": {"overfitting": True}}),
+    "a rate beside tasks": ([arm({**THREE, "rate": "vib"}, {"name": "fixed", "weights": {"info": 0.01}})], {}),
+    "a teacher with its task": ([arm({**THREE, "teacher_sees": "original"}, UNIFORM)], {}),
+    "a task as its file spells it": (
+        [arm({"name": "multitask", "main": "Smiling", "auxiliaries": ["Young"]}, UNIFORM)],
+        {"data": {"name": "celeba", "attributes": ["Smiling", "Young"]}},
     ),
     "balance before training": ([VIB], {"training": {"balance": {"mode": "full", "every": 1}}}),
     "no balance where there is nothing to balance": (

@@ -59,5 +59,15 @@ def test_a_cosine_depends_on_the_number_of_epochs(schedule: str, depends: bool) 
     assert depends_on_epochs(searched, {"training.schedule": schedule}) is depends
 
 
+@pytest.mark.parametrize(("mode", "depends"), [("after", True), ("repeated", False), ("both", False)])
+def test_a_balance_after_training_depends_on_the_number_of_epochs(mode: str, depends: bool) -> None:
+    assert depends_on_epochs(trial_of({"name": "uniform"}, training={"balance": {"mode": mode}})) is depends
+    searched = trial_of(
+        {"name": "uniform"}, training={"balance": {"mode": {"choice": ["after", "both"]}}}, search=SEARCH
+    )
+    assert not depends_on_epochs(searched)
+    assert depends_on_epochs(searched, {"training.balance.mode": mode}) is depends
+
+
 def test_no_other_weighting_depends_on_the_number_of_epochs() -> None:
     assert not depends_on_epochs(trial_of({"name": "uniform"}), {"weighting.form": "two-stage"})

@@ -140,6 +140,7 @@ OF_ONE = st.one_of([_event(kind) for kind in (*HELD, *MAY_BE_HELD, TrialStarted,
 @given(st.lists(OF_ONE | st.just(GO), max_size=40))
 def test_only_who_holds_a_trial_is_heard_and_nobody_holds_it_twice(sent: list[Event]) -> None:
     taken, _ = Ledger().judge([GO, *sent])
+    assert taken[0] == GO
     holder: dict[str, str | None] = {}
     heard: Counter[str] = Counter()
     for event in taken:

@@ -8,7 +8,7 @@ from findings.finding import Finding
 from findings.quantities import shares
 from findings.replay import view_of
 from tests.findings.played import finding, view
-from tests.findings.test_quantities import FIVE, said
+from tests.findings.quantities.test_quantities import FIVE, said
 
 
 def broken() -> Finding:
