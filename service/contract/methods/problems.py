@@ -119,7 +119,7 @@ class ToyProblem(Strict):
         return list(TOY_METRICS)
 
 
-TaskName = Annotated[str, BeforeValidator(as_task), Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+TaskName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"), BeforeValidator(as_task)]
 MADE_TASKS = {
     "class": "the label of the data set; with `data.labels` only that many training images have one",
     "coarse-class": "a coarser label of the same images: kinds of clothing, digits by shape",

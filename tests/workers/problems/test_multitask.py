@@ -284,7 +284,8 @@ def test_the_teacher_sees_the_original_where_that_is_asked() -> None:
     specs = {"shifted": shifted, "original": Multitask(auxiliaries=["exemplar"], teacher_sees="original")}
     for sees, spec in specs.items():
         problem, _, split = setup(spec, d, [0, 1])
-        split.augmentation = lambda x, shape, stream: x.flip(-1)
+        mirrored: Any = lambda x, shape, stream: x.flip(-1)  # noqa: E731
+        split.augmentation = mirrored
         drawn[sees] = next(iter(problem.batches(split, 1))).drawn["shifted"][1]
     images = split.train.of_members(drawn["original"].place)
     assert torch.equal(drawn["original"].extra, images)
@@ -381,10 +382,8 @@ def test_a_member_with_a_rate_equals_training_it_alone(weighting: str) -> None:
         "problem": {"name": "multitask", "auxiliaries": TWO, "rate": "vib"}
     }
     spec = check_study(spec.model_dump(mode="json", by_alias=True) | {"arms": [arm]})
-    together, alone = trained(spec), trained(spec, size=1)
-    pair: tuple[Any, Any]
-    for pair in zip(together, alone, strict=True):
-        a, b = pair
+    together: Any = trained(spec)
+    for a, b in zip(together, trained(spec, size=1), strict=True):
         assert {"loss_info", "weight_info", "test_loss_info", "kl_prior_bits", "validation_kl_prior_bits"} <= set(a)
         left, right = ({k: v for k, v in m.items() if k != "seconds"} for m in (a, b))
         assert left == pytest.approx(right, rel=1e-3, abs=1e-4)

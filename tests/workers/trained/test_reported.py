@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,24 @@ def test_every_task_has_the_accuracy_that_was_reported() -> None:
         (model(images)["reconstruction"] - images.flatten(1)).square().mean().item(), abs=1e-6
     )
     assert list(model.predict(images)) == ["class", "rotation"]
+
+
+def test_tasks_with_a_rate_are_read_off_the_mean_of_their_code() -> None:
+    """What was reported is of one sample of it for each image, which is near."""
+    left = trained({"name": "fixed", "weights": {"info": 0.001}}, {**MULTITASK, "rate": "vib"})
+    (content,) = left.checkpoints.values()
+    metrics: Any = next(iter(left.report.metrics.values()))
+    images, y = held_out()
+    model = load(content)
+    mean, scale = model.encode(images)
+    assert mean.shape == scale.shape == (len(images), 4) and (scale > 0).all()
+    state = model.state_dict()
+    by_hand = mean @ state["heads.0.0.weight"].mT + state["heads.0.0.bias"]
+    torch.testing.assert_close(model(images)["class"], by_hand, rtol=1e-4, atol=1e-5)
+    assert list(model.predict(images)) == ["class", "rotation"]
+    assert accuracy(model.predict(images)["class"], y) == pytest.approx(metrics["accuracy"], abs=0.2)
+    bits = (mean.square() + scale.square() - 1 - 2 * scale.log()).sum(1).mean() / 2 / math.log(2)
+    assert 0.5 < metrics["kl_prior_bits"] / bits.item() < 2, "of turned images too"
 
 
 def test_every_preference_has_the_accuracy_that_was_reported() -> None:

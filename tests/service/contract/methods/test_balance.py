@@ -40,7 +40,7 @@ def test_a_balanced_arm_reports_its_layers_and_others_do_not() -> None:
     arms = [{**ARM, "training": {"balance": {}}, "model": {"head": [8]}}, {**ARM, "name": "b"}]
     found = check_study({"name": "s", "arms": arms, "model": {"name": "mlp", "widths": [9]}})
     own, other = (set(found.metrics_of(arm)) for arm in found.arms)
-    assert own - other == {"balance_encoder-1", "balance_head-1"}
+    assert own - other == {"balance_encoder-1", "balance_head-1", "power_sum"}
     assert all(metric(name) for name in own)
 
 

@@ -38,7 +38,7 @@ def test_no_term_has_an_underscore_so_that_names_of_pairs_can_be_read() -> None:
     terms = {*Bottleneck.terms, *ToyProblem.terms, *MADE_TASKS, *ATTRIBUTES}
     terms |= {column for data in (Overlaid(), Yeast(), CensusIncome()) for column in data.columns}
     assert all(re.fullmatch(NAME, term) for term in terms)
-    _, field = TaskName.__metadata__  # type: ignore[attr-defined]
+    field, _ = TaskName.__metadata__  # type: ignore[attr-defined]
     (rule,) = field.metadata
     assert "_" not in rule.pattern and not re.match(rule.pattern, "two_words")
 

@@ -208,8 +208,19 @@ def test_tasks_are_compared_by_their_accuracies_where_they_have_some(
     of_tasks = [f"{kind}_{task}" for kind in ("loss", "weight", "test_loss") for task in problem.terms]
     means = ["mean_accuracy", "worst_accuracy"] if summarised else []
     main_accuracy = ["accuracy"] if main in accurate else []
-    wanted = [*of_tasks, *(f"accuracy_{task}" for task in accurate), *main_accuracy, *means, "test_examples"]
+    spread = ["spread_exemplar"] if "exemplar" in problem.terms else []
+    wanted = [*of_tasks, *(f"accuracy_{task}" for task in accurate), *main_accuracy, *means, *spread, "test_examples"]
     assert problem.metrics == wanted
+
+
+def test_a_rate_beside_tasks_is_a_term_without_an_accuracy() -> None:
+    problem = Multitask(main="class", auxiliaries=["rotation"], rate="vib")
+    assert problem.terms == ("class", "rotation", "info") and problem.tasks == ("class", "rotation")
+    assert problem.objectives == ("accuracy_class", "accuracy_rotation")
+    added = set(problem.metrics) - set(Multitask(main="class", auxiliaries=["rotation"]).metrics)
+    assert added == {"loss_info", "weight_info", "test_loss_info", "kl_prior_bits"}
+    with pytest.raises(ValidationError, match="no task can have this name"):
+        Multitask(main="class", auxiliaries=["info"], rate="vib")
 
 
 def test_a_task_without_an_accuracy_is_no_main_accuracy() -> None:
