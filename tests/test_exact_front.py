@@ -21,7 +21,7 @@ from workers.planning.cohorts import plan
 from workers.training import loop
 
 SPOILED = "wrong labels"
-LINEAR = 0.04  # bits of I(Z;Y): how near the exact curve a point comes at each β in every seed; two standard errors
+LINEAR = 0.03  # bits of I(Z;Y): how near the exact curve a point comes at each β in every seed
 CHANCE = 0.005  # of the objectives' ranges: how far above the exact front test samples may put the mean of ten seeds
 BETAS = {"from": 0.015, "to": 0.8, "count": 8, "scale": "log"}
 SPEC: dict[str, Any] = {
