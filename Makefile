@@ -95,7 +95,7 @@ test: install browser datasets postgresql style
 
 # The tests that start nothing (no service, database, Ray or browser), in one process: the other core checks types.
 ROOMS := analysis answers contract exports figures launching views
-TREE := architecture docs events_are_classes metric_names names public_names
+TREE := architecture asserts docs events_are_classes metric_names names public_names
 quick: install style
 	@$(BESIDE); $(BIN)/pytest -q $(ROOMS:%=tests/service/%) tests/findings $(TREE:%=tests/test_%.py) $(ARGS); $(AFTER)
 

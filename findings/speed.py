@@ -20,10 +20,17 @@ from service.contract.wording.numbers import setting
 Group = Literal["steps", "every", "cohort", "own", "models", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
+BY_ROW = re.compile(r"by (?:row|model)(?:\(.*\))?")  # what is a table
 OF_GROUPS = re.compile(r"(by row|by model|dates|machines)(?:\((.*)\))?")
 OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
 NONE = "–"
 WHOLE = 10  # from here on timings are told without decimals
+
+
+def is_table(asked: str) -> bool:
+    """Whether that is answered by a table: `by row`, `by model`."""
+    match = OF_GROUPS.fullmatch(asked)
+    return match is not None and match[1].startswith("by ")
 
 
 class Timing(Kept):

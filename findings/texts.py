@@ -100,7 +100,7 @@ def rendered(text: str, place: str, say: Callable[[str, str], str] = said) -> st
             answer = say(marker.study, marker.asked)
         except ValueError as error:
             raise ValueError(f"{place}:{_line(text, marker.start)}: {error}") from error
-        if is_table(marker.asked) or speed.BY_ROW.fullmatch(marker.asked):
+        if is_table(marker.asked) or speed.is_table(marker.asked):
             answer = f"\n{answer}\n"
         elif _flat(marker.text) == _flat(answer):
             answer = marker.text

@@ -13,7 +13,7 @@ from pathlib import Path
 
 TOKEN = "token"
 NOTE = "service.json"
-NEEDED_BYTES = 1_000_000  # without so much neither Ray nor the service can write what they need at their start
+NEEDED_BYTES = 5_000_000  # a start of Ray and the service writes two million, then logs grow
 
 
 class HomeError(Exception):

@@ -124,9 +124,11 @@ def create_app(settings: Settings) -> FastAPI:
         code,
         session,
     )
+    app.include_router(
+        pages.router
+    )  # first: a page asks for fifty files, and each would be held against all of the API
     for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(prometheus.router, dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(health.router)
-    app.include_router(pages.router)
     return app

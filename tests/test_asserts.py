@@ -69,8 +69,10 @@ def is_check(node: ast.AST, helpers: set[str]) -> bool:
 def surely_run(node: ast.AST, known: Values) -> Iterator[ast.AST]:
     """What stands in no loop that may be empty."""
     yield node
-    empty = isinstance(node, ast.For | ast.AsyncFor) and may_be_empty(node.iter, dict(known))
-    for child in [node.iter] if empty else ast.iter_child_nodes(node):
+    inner = ast.iter_child_nodes(node)
+    if isinstance(node, ast.For | ast.AsyncFor) and may_be_empty(node.iter, dict(known)):
+        inner = iter([node.iter])
+    for child in inner:
         yield from surely_run(child, known)
 
 

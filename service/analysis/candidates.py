@@ -24,7 +24,7 @@ from service.contract.study.outcomes import collapsed, feasible
 from service.contract.wire.errors import Detail, InvalidInput
 from service.contract.wire.events import TrialState
 from service.contract.wording.chosen_split import Chooser
-from service.views.selectors import lost_seeds, varied_by_arm
+from service.views.selectors import counting, lost_seeds, varied_by_arm
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -34,17 +34,21 @@ BETA = "weighting.beta"  # where the βs of a curve are told too
 
 def candidates(view: View) -> list[Trial]:
     """What a front is made of: trials with reports, neither failed, collapsed nor infeasible, place by place."""
-    return view.memo("candidates", lambda: list(of_trials(view.trials.items())))
+    return view.memo("candidates", lambda: list(_places(counting(view).items())))
 
 
 def of_trials(trials: Iterable[tuple[str, TrialView]]) -> Iterator[Trial]:
-    """Those of them that count for a front; of a curve the places at which the code carries something and the study's
-    constraints are kept."""
+    """Those of them that count for a front, place by place."""
+    return _places((trial_id, trial) for trial_id, trial in trials if trial.counts_for_front)
+
+
+def _places(trials: Iterable[tuple[str, TrialView]]) -> Iterator[Trial]:
+    """Of trials that count; of a curve the places at which the code carries something and the study's constraints are
+    kept."""
     for trial_id, trial in trials:
-        if trial.counts_for_front:
-            for where, metrics in trial.measured():
-                if where is None or (trial.counts_at(metrics) and not collapsed(metrics)):
-                    yield Trial(trial_id, trial.planned.arm, trial.planned.seed, metrics, where)
+        for where, metrics in trial.measured():
+            if where is None or (trial.counts_at(metrics) and not collapsed(metrics)):
+                yield Trial(trial_id, trial.planned.arm, trial.planned.seed, metrics, where)
 
 
 def infeasible_on(view: View, axes: Sequence[Axis]) -> list[Point]:

@@ -70,8 +70,13 @@ def points_of(trials: Sequence[Trial], axes: Sequence[Axis]) -> list[Point]:
     """Those that have a finite value on every axis, and one to be chosen by."""
     points, shown = [], [axis.metric for axis in axes]
     choosing = [(axis.chosen_by or axis.metric, axis.metric) for axis in axes]
+    as_shown = all(name == other for name, other in choosing)
     for trial, arm, seed, metrics, where in trials:
         values = _finite([metrics.get(name) for name in shown])
+        if as_shown:
+            if values is not None:
+                points.append(Point(trial, arm, seed, values, None, where))
+            continue
         # A log from before a split was held out has no such metric: its trials are chosen by what they show.
         judged = values and _finite([metrics.get(name, metrics[other]) for name, other in choosing])
         if values is not None and judged is not None:

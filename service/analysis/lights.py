@@ -9,6 +9,7 @@ from service.contract.metrics import BIAS, KNOWN_BITS, MISS, described, metric
 from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.events import Metrics
 from service.contract.wording.lights import Light, error_words, light_of, worst_of, worst_words
+from service.views.selectors import counting
 from service.views.trial import TrialView
 from service.views.view import View
 
@@ -65,9 +66,12 @@ def worst_light(view: View, name: str) -> Light | None:
     """Of a metric over all trials, all their points, that are neither failed nor collapsed; none where none has one."""
 
     def computed() -> Light | None:
-        counting = [trial for trial in view.trials.values() if trial.counts_for_front]
-        lit = [_lights(trial, own.metrics).get(name) for trial in counting for own in trial.measured()]
-        return worst_of([each.light for each in lit if each])
+        names = _names(MISS.of(name))
+        if names is None:
+            return None
+        each = ((trial, own.metrics) for trial in counting(view).values() for own in trial.measured())
+        lit = [_lit(trial, metrics, names) for trial, metrics in each if names.miss in metrics]
+        return worst_of([own.light for own in lit if own])
 
     return view.memo(f"light of {name}", computed)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -194,6 +194,16 @@ class ExactPlace(NamedTuple):
     label: str
     distance: Interval  # in units of the objectives' ranges
     matched: dict[str, Interval]
+
+    @property
+    def standing(self) -> Literal["on", "off"] | None:
+        """By the whole interval: within the tolerance, or farther below than that; none where it is neither."""
+        mean, half = self.distance.mean, self.distance.half_width
+        if mean is None or half is None:
+            return None
+        if abs(mean) + half <= readings.TOLERANCE:
+            return "on"
+        return "off" if mean + half < -readings.TOLERANCE else None
 
 
 def exact_place_of(

@@ -13,6 +13,7 @@ from service.analysis.fronts import Axis
 from service.analysis.intervals import LEAST_SEEDS, Interval
 from service.analysis.off_front import GapTest
 from service.analysis.place import Place
+from service.analysis.readings import TOLERANCE
 from service.analysis.spread import Spread
 from service.contract.metrics import described
 from service.contract.wording.keys import key_label
@@ -46,6 +47,11 @@ IS = {
 }
 
 
+EXACTLY = {
+    "on": f", on it within {percent(TOLERANCE)} of the objectives’ ranges",
+    "off": f", off it by more than {percent(TOLERANCE)} of the objectives’ ranges",
+    None: "",
+}
 SLIGHTLY = {side: f"slightly {side} the front" for side in ("above", "below")}
 IN_WORDS = [*STANDINGS.values(), *SLIGHTLY.values()]
 
@@ -229,14 +235,15 @@ def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
 
 
 def _exact_words(place: ArmPlace, axes: Sequence[Axis]) -> str:
-    """`0.07 ± 0.02 bits of I(Z;Y) below the exact curve`."""
+    """`0.07 ± 0.02 bits of I(Z;Y) below the exact curve, on it within 2 % of the objectives’ ranges`."""
     if place.exact is None:
         return ""
     known = [(axis.metric, place.exact.matched[axis.metric]) for axis in reversed(axes)]
     told = next(((metric, gap) for metric, gap in known if gap.seeds), None)
     if told is None:
         return ""
-    return f"{amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
+    far = f"{amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
+    return f"{far}{EXACTLY[place.exact.standing]}"
 
 
 def _seconds_words(rival: Rival) -> str:

@@ -61,7 +61,8 @@ def _exact(exact: ExactPlace | None) -> AgainstExactFront | None:
     if exact is None:
         return None
     matched = {metric: _over_seeds(gap) for metric, gap in exact.matched.items()}
-    return AgainstExactFront(label=exact.label, distance=_over_seeds(exact.distance), matched=matched)
+    distance = _over_seeds(exact.distance)
+    return AgainstExactFront(label=exact.label, distance=distance, standing=exact.standing, matched=matched)
 
 
 def _delta_m(drop: DeltaM | None) -> AgainstSingleTasks | None:

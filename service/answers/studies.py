@@ -173,6 +173,7 @@ def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
     points = points_on(view, axes)
     by_arm = {arm.name: [point for point in points if point.arm == arm.name] for arm in view.study.arms}
     fronts = {name: nondominated(own, axes) for name, own in by_arm.items()}
+    means = mean_hypervolumes(view, axes)
     # A point on the front of all is also on its arm's own: it is made once and serves both.
     shown = {point.key: _point(view, point) for front in fronts.values() for point in front}
     return FrontAnswer(
@@ -187,6 +188,7 @@ def front_answer(view: View, x: str | None, y: str | None) -> FrontAnswer:
             ArmFront(
                 name=name,
                 hypervolume=hypervolume(own, axes),
+                hypervolume_mean=means[name],
                 points=[shown[point.key] for point in fronts[name]],
             )
             for name, own in by_arm.items()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
+from annotated_types import MaxLen, MinLen
 from pydantic import Field
 
 from service.contract.methods.own_problems import IN_SCHEMAS
@@ -143,8 +144,11 @@ def _key_order() -> list[str]:
 
 
 def _how_many(field: str) -> HowMany:
-    schema = Study.model_json_schema()["properties"][field]
-    return HowMany(least=schema["minItems"], most=schema["maxItems"])
+    """By its rules: to write the whole schema for two numbers of it takes a tenth of a second."""
+    rules = Study.model_fields[field].metadata
+    (least,) = (rule.min_length for rule in rules if isinstance(rule, MinLen))
+    (most,) = (rule.max_length for rule in rules if isinstance(rule, MaxLen))
+    return HowMany(least=least, most=most)
 
 
 @cache

@@ -72,7 +72,7 @@ async def put_artifact(
     async with parts.room.for_file(study_id, trial_id, name, body.announced) as upload:
         with parts.artifacts.draft(study_id, trial_id, name) as draft:
             async for chunk in body.chunks():
-                upload.written += await run_in_threadpool(draft.file.write, chunk)
+                upload.arrived += await run_in_threadpool(draft.file.write, chunk)
             if state.is_ended():
                 if not await run_in_threadpool(draft.is_known):
                     raise _refusal(study_id, state)

@@ -66,7 +66,7 @@ async def put_state(
     async with parts.room.for_state(study_id, key, body.announced) as upload:
         with parts.states.draft(study_id, key) as draft:
             async for chunk in body.chunks():
-                upload.written += await run_in_threadpool(draft.file.write, chunk)
+                upload.arrived += await run_in_threadpool(draft.file.write, chunk)
             await run_in_threadpool(_check_head, parts, study_id, key, draft, anew)
             await run_in_threadpool(_settle, parts, study_id, draft)
 

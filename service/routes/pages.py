@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.contract.vocabulary import Vocabulary, vocabulary
 from service.contract.wire.errors import Unauthorized
-from service.web.assets import Asset, answer, below, file_answer, plotly_script
+from service.web.assets import Asset, answer, below, file_answer, joined_answer, plotly_script
 from service.web.auth import address_of, remember
 from service.web.policies import OF_PAGES
 
@@ -22,6 +22,7 @@ router = APIRouter(include_in_schema=False)
 DASHBOARD = Path(__file__).parent.parent.parent / "frontends" / "dashboard"
 INDEX = DASHBOARD / "index.html"
 VOCABULARY = '<script type="application/json" id="vocabulary"></script>'
+STYLES = tuple(DASHBOARD / "style" / f"{name}.css" for name in ("base", "study", "list", "new", "compare"))
 A_DAY = "public, max-age=86400"
 TOKEN = "token"  # in the link that `paretoscope up` prints
 
@@ -61,6 +62,11 @@ async def _signed_in(request: Request, token: str) -> Response:
 @router.get("/assets/plotly.min.js")
 async def plotly(request: Request) -> Response:
     return await run_in_threadpool(file_answer, request, plotly_script(), A_DAY)  # the first time it is compressed
+
+
+@router.get("/assets/style.css")
+async def style(request: Request) -> Response:
+    return joined_answer(request, STYLES)
 
 
 @router.get("/assets/{name:path}")

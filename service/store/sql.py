@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sql
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from service.contract.study.earlier import SPEC_VERSION, as_meant
 from service.contract.wire.errors import Conflict, Detail, NotFound, Unavailable, Unreadable
@@ -30,7 +30,7 @@ from service.store.schema import events, studies
 
 IN_CHUNK = 500
 READ_AT_ONCE = 1000  # one by one a long log takes a tenth longer
-CHECKED: TypeAdapter[list[Event]] = TypeAdapter(list[Event])
+CHECKED: TypeAdapter[list[Event]] = TypeAdapter(list[Event], config=ConfigDict(defer_build=True))
 
 
 def now() -> str:
@@ -186,7 +186,11 @@ class SqlStore:
         with self._reading() as connection:
             for rows in connection.execute(query).partitions(READ_AT_ONCE):
                 for seq, at, uid, kind, body in rows:
-                    yield Logged(seq, at, _event(study_id, seq, uid, kind, body))
+                    try:
+                        event = event_of(uid, kind, orjson.loads(body))
+                    except (KeyError, TypeError, ValueError) as error:
+                        raise _unreadable(study_id, seq, kind, error) from error
+                    yield Logged(seq, at, event)
 
     def delete(self, study_id: str) -> None:
         with self._transaction() as connection:
@@ -266,13 +270,8 @@ def _refused(state: StudyState, message: str) -> Conflict:
     return Conflict(message, [Detail(path="state", message=state.value)])
 
 
-def _event(study_id: str, seq: int, uid: str, kind: str, body: str) -> Event:
-    try:
-        return event_of(uid, kind, orjson.loads(body))
-    except (KeyError, TypeError, ValueError) as error:
-        raise Unreadable(
-            f"event {seq} of study {study_id} ({kind}) cannot be read by this version: {error!r}"
-        ) from error
+def _unreadable(study_id: str, seq: int, kind: str, error: Exception) -> Unreadable:
+    return Unreadable(f"event {seq} of study {study_id} ({kind}) cannot be read by this version: {error!r}")
 
 
 def _row(row: Any) -> StudyRow:

@@ -126,7 +126,9 @@ class StudyView:
     def apply(self, logged: Logged) -> None:
         self.seq, at, event = logged
         self.memo.clear()
-        if isinstance(event, TrialEvent):
+        if isinstance(event, Report):
+            self._apply_report(event, at)
+        elif isinstance(event, TrialEvent):
             self._apply_to_trial(event, at)
         elif isinstance(event, NoteEvent):
             self._note(event)
@@ -197,9 +199,10 @@ class StudyView:
             self.study = self.study.model_copy(update={"name": event.name})
 
     def _trial(self, trial_id: str) -> TrialView:
-        if trial_id not in self.all_trials:
+        trial = self.all_trials.get(trial_id)
+        if trial is None:
             raise Unreadable(f"study {self.id} cannot be read by this version: its log has an unknown {trial_id!r}")
-        return self.all_trials[trial_id]
+        return trial
 
     def _in(self, *states: TrialState) -> list[TrialView]:
         return [trial for trial in self.all_trials.values() if trial.state in states]
@@ -259,23 +262,33 @@ class StudyView:
             self.reason = None
         self.interrupted, self.out_of_sight = None, False
 
+    def _apply_report(self, event: Report, at: str) -> None:
+        """Nearly all of a log is reports: a restart takes as long as this does."""
+        trial, metrics = self._trial(event.trial), event.metrics
+        if self.interrupted is not None or self.out_of_sight:
+            self._somebody_trains(elsewhere=event.lease is not None)
+        if trial.lease is not None:
+            trial.lease = trial.lease.told(at)
+        if event.log:
+            trial.keep_log(event.log)
+        self.fruitless = 0
+        if trial.state is TrialState.PLANNED:
+            self._set_going(trial)
+        if event.points and any(point["metrics"] for point in event.points):
+            trial.curves[len(trial.reports)] = event.points
+            self.names.update(*(point["metrics"] for point in event.points))
+        known = len(trial.metrics)
+        trial.reports.append(metrics)
+        trial.metrics = trial.metrics | metrics
+        if len(trial.metrics) > known:
+            self.names.update(metrics)
+
     def _apply_to_trial(self, event: TrialEvent, at: str) -> None:
         trial = self._trial(event.trial)
         self._somebody_trains(elsewhere=getattr(event, "lease", None) is not None)
         if trial.lease is not None:
             trial.lease = trial.lease.told(at)
-        if isinstance(event, Report):
-            trial.keep_log(event.log)
-            self.fruitless = 0
-            if trial.state is TrialState.PLANNED:
-                self._set_going(trial)
-            if event.points and any(point["metrics"] for point in event.points):
-                trial.curves[len(trial.reports)] = event.points
-                self.names.update(*(point["metrics"] for point in event.points))
-            self.names.update(event.metrics)
-            trial.reports.append(event.metrics)
-            trial.metrics = {**trial.metrics, **event.metrics}
-        elif isinstance(event, TrialStarted):
+        if isinstance(event, TrialStarted):
             trial.host = event.host
             self._set_going(trial)
             trial.started_at = trial.started_at if trial.started_at and event.epoch else at

@@ -95,9 +95,15 @@ def whole_arms(view: View) -> list[str]:
     return [arm.name for arm in view.study.arms if arm.name not in under_way]
 
 
+def counting(view: View) -> dict[str, TrialView]:
+    """Trials that count for a front. What is told of one front asks for them several times."""
+    return view.memo("counting", lambda: {own: trial for own, trial in view.trials.items() if trial.counts_for_front})
+
+
 def lost_seeds(view: View) -> set[tuple[str, int]]:
     """(arm, seed) whose trials are all over and none of which counts: failed, collapsed or infeasible."""
-    alive = {(t.planned.arm, t.planned.seed) for t in view.trials.values() if not t.is_over or t.counts_for_front}
+    counts = counting(view)
+    alive = {(t.planned.arm, t.planned.seed) for own, t in view.trials.items() if own in counts or not t.is_over}
     return {(t.planned.arm, t.planned.seed) for t in view.trials.values()} - alive
 
 

@@ -62,8 +62,11 @@ class TrialView:
     @property
     def collapsed(self) -> bool:
         """The code carries nothing, anywhere on its curve if it has one, now that training is over."""
-        measured = [point["metrics"] for point in self.points] or [self.metrics]
-        return self.state is TrialState.FINISHED and all(map(outcomes.collapsed, measured))
+        if self.state is not TrialState.FINISHED:
+            return False
+        if not self.curves:  # as ten thousand trials of most studies
+            return outcomes.collapsed(self.metrics)
+        return all(outcomes.collapsed(point["metrics"]) for point in self.points)
 
     @property
     def feasible(self) -> bool | None:

@@ -55,6 +55,16 @@ def below(folder: Path, name: str) -> Path:
     raise NotFound(f"there is no asset {name[:200]!r}")
 
 
+@lru_cache(maxsize=8)
+def _joined(paths: tuple[Path, ...], changed: tuple[int, ...]) -> Asset:
+    return Asset.of(b"\n".join(path.read_bytes() for path in paths), KINDS[paths[0].suffix])
+
+
+def joined_answer(request: Request, paths: tuple[Path, ...]) -> Response:
+    """Several files as one, as they are now."""
+    return answer(request, _joined(paths, tuple(path.stat().st_mtime_ns for path in paths)))
+
+
 def file_answer(request: Request, path: Path, cache: str = "no-cache") -> Response:
     """The file as it is now."""
     return answer(request, _read(path, path.stat().st_mtime_ns), cache)

@@ -29,7 +29,7 @@ class Upload:
     """A file on its way in, and the room that is held for it until it is in its place or given up."""
 
     size: int = 0  # bytes that may come
-    written: int = 0  # of them, on the disk already
+    arrived: int = 0  # of them, on the disk already
     more: int = 0  # than the file has whose place it takes: what its token gets to keep
     token: str | None = None  # whose bytes it counts for, by its id
     is_state: bool = False
@@ -126,7 +126,7 @@ class Room:
 
     def _on_disk(self, size: int) -> None:
         """Files must not fill the disk that the log of all studies needs."""
-        held = sum(max(0, upload.size - upload.written) for upload in tuple(self._uploads))
+        held = sum(max(0, upload.size - upload.arrived) for upload in tuple(self._uploads))
         free, keep = shutil.disk_usage(self._settings.home).free, self._settings.keep_free_bytes
         if self._lacking(keep + size + held - free, self._states.files(), "PARETOSCOPE_KEEP_FREE_BYTES"):
             coming = f", {held:,} of them for files that are on their way," if held else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +19,10 @@ from workers.on_ray.searcher import CohortSearcher
 from workers.on_ray.trainable import train_cohort
 
 
+class Stopped(BaseException):
+    """How a cohort ends that Tune stops: no Exception, so that no cohort takes it for its own failure."""
+
+
 class Tune:
     """Trains cohorts one after the other."""
 
@@ -27,9 +31,11 @@ class Tune:
         self._plan: Any = None
         self._searcher: Any = None
         self._recorder: Any = None
+        self._stops: Any = None
 
     def tuner(self, plan: Any, tune_config: Any, run_config: Any) -> Tune:
         self._plan, self._searcher, (self._recorder,) = plan, tune_config.search_alg, run_config.callbacks
+        self._stops = run_config.stop
         return self
 
     def fit(self) -> None:
@@ -39,12 +45,19 @@ class Tune:
             trial = SimpleNamespace(config=config, trial_id=f"c{number}", last_result={}, run_metadata=deaths)
             self._recorder.on_trial_start(1, [], trial)
             self._patch.setattr("ray.tune.report", self._reporting(trial))
-            train_cohort(config, self._plan)
+            with suppress(Stopped):
+                train_cohort(config, self._plan)
             self._searcher.on_trial_complete(trial.trial_id)
             number += 1
 
     def _reporting(self, trial: Any) -> Any:
-        return lambda result: self._recorder.on_trial_result(1, [], trial, result)
+        def report(result: Any) -> None:
+            stopped = self._stops(trial.trial_id, result)
+            self._recorder.on_trial_result(1, [], trial, result)
+            if stopped:
+                raise Stopped
+
+        return report
 
 
 def trained_here(running: Running, study: Study, job: str | None = None) -> None:

@@ -26,9 +26,8 @@
   const link = (/** @type {Partial<HTMLLinkElement>} */ properties) =>
     document.head.append(Object.assign(document.createElement("link"), properties));
   const modules = {
-    pages: "app arms-table bounds columns curve-points curve-slider extend-form notes point-picker spec study "
-      + "study-head trial-columns trial-drawer trial-place trials-table",
-    form: "values",
+    pages: "app arms-table bounds columns curve-points notes point-picker spec study study-head trial-columns "
+      + "trial-drawer trial-place trials-table",
     figures: "brush controls curve drawing figure-panel look pointer save sketch",
     kit: "address curve-places light live markdown menu metrics progress shortcuts state-words swatch tabs "
       + "vocabulary yaml",

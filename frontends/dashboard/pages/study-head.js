@@ -7,7 +7,6 @@ import { menu } from "../kit/menu.js";
 import { progressBar, setProgress } from "../kit/progress.js";
 import { lookOf, stateWords } from "../kit/state-words.js";
 import { isEnded, takes, vocabulary } from "../kit/vocabulary.js";
-import { ExtendForm } from "./extend-form.js";
 import { Notes } from "./notes.js";
 
 const GOES_ON = "The study goes on by itself.";
@@ -69,7 +68,7 @@ export class StudyHead {
       },
     });
     this.extend = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "extend" }, "Extend");
-    /** @type {ExtendForm | null} */
+    /** @type {import("./extend-form.js").ExtendForm | null} */
     this.form = null;
     this.extend.addEventListener("click", () => this.#toggleForm(study));
     const id = encodeURIComponent(study.id);
@@ -88,8 +87,9 @@ export class StudyHead {
     this.show(study);
   }
 
-  /** Made when it is first wanted. An extended study has another spec, so that the page begins anew with it. */
-  #toggleForm(/** @type {Study} */ study) {
+  /** Fetched when it is first wanted. An extended study has another spec, so that the page begins anew with it. */
+  async #toggleForm(/** @type {Study} */ study) {
+    const { ExtendForm } = await import("./extend-form.js");
     const onClose = () => {
       this.extend.setAttribute("aria-expanded", "false");
       this.extend.focus();

@@ -12,7 +12,6 @@ import { shortcut } from "../kit/shortcuts.js";
 import { Tabs } from "../kit/tabs.js";
 import { vocabulary } from "../kit/vocabulary.js";
 import { ArmsTable } from "./arms-table.js";
-import { CurveSlider } from "./curve-slider.js";
 import { PointPicker } from "./point-picker.js";
 import { specPanel } from "./spec.js";
 import { StudyHead } from "./study-head.js";
@@ -82,6 +81,7 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
     page.replaceChildren(new StudyHead(study).element, section);
     return;
   }
+  const sliders = study.curves ? await import("./curve-slider.js") : null; // of few studies
   const metrics = metricsOf(study);
   showCrumbs(h("a", { href: "/" }, "studies"), h("span", { class: "crumb-name" }, study.name));
 
@@ -113,7 +113,7 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   );
   page.style.setProperty("--arms", String(study.arms.length)); // their table and legends take height from the start
   const onMove = () => mainPanels.forEach((panel) => panel.point((axes) => slider?.marks(axes) ?? []));
-  const slider = study.curves ? new CurveSlider(study, metrics, { onMove, onChange: () => again(slider) }) : null;
+  const slider = sliders ? new sliders.CurveSlider(study, metrics, { onMove, onChange: () => again(slider) }) : null;
   const along = slider ? [slider] : [];
   const picker = new PointPicker(study, metrics, { onPicked: select, onShow: pick });
   head.actions.insertBefore(picker.button, head.notes.button);

@@ -17,7 +17,12 @@ def _describe_name(schema: dict[str, Any]) -> None:
 
 class Strict(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, json_schema_extra=_describe_name
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        json_schema_extra=_describe_name,
+        defer_build=True,  # a study is checked as a whole: most parts of it are never built by themselves
     )
 
     @model_validator(mode="before")

@@ -103,12 +103,12 @@ def arm_errors(study: Study) -> list[Detail]:
 def idle_searches(study: Study) -> Iterator[Detail]:
     """A search without anything to search; a choice of weightings is something."""
     for i, _, arm in branches_of(study):
-        chooses = isinstance(study.arms[i].weighting, WeightingChoice)
-        if isinstance(arm.search, Suggesting) and not chooses:
-            if not any(part.searched() for part in parts_of(study, arm)):
-                what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
-                rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
-                yield Detail(path=f"arms[{i}].search", message=rule)
+        if not isinstance(arm.search, Suggesting) or isinstance(study.arms[i].weighting, WeightingChoice):
+            continue
+        if not any(part.searched() for part in parts_of(study, arm)):
+            what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
+            rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
+            yield Detail(path=f"arms[{i}].search", message=rule)
 
 
 def _axis_errors(arm: Arm, part: Part[Any], field: str, axis: Grid | Searched) -> Iterator[tuple[str, str]]:

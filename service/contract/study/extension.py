@@ -103,8 +103,8 @@ def _more_seeds(study: Study, seeds: list[int]) -> Change:
 
 def _later_ends(study: Study, epochs: int) -> Iterator[Change]:
     """Of the study's training, and of that of each arm that has epochs of its own."""
-    written = study.training.model_dump(by_alias=True, mode="json")
-    yield _later_end(("training",), "training", written["epochs"], epochs)
+    training = study.training.model_dump(by_alias=True, mode="json")
+    yield _later_end(("training",), "training", training["epochs"], epochs)
     for i, arm in enumerate(study.arms):
         if own := arm.training.get("epochs"):
             yield _later_end(("arms", i, "training"), f"arms[{i}]", own, epochs)

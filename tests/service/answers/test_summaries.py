@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.analysis.compared import compared
 from service.answers.comparison import comparison_answer
 from service.answers.studies import SPARK_STEPS, front_answer, spark, study_answer, study_summary
 from service.figures.drawing.fronts import front_data
@@ -90,9 +91,10 @@ def test_an_arm_has_one_hypervolume_the_mean_over_seeds_on_every_page() -> None:
     assert listed == [(4.0 + 5.0) / 2, (4.0 + 0.0) / 2], "trials of both seeds together would attain 7 and 4"
     assert listed == [arm.hypervolume.mean for arm in comparison_answer(view).arms]
     assert listed == [arm.hypervolume for arm in front_data(view, None, None).arms]
-    assert [arm.hypervolume for arm in front_answer(view, None, None).arms] == [7.0, 4.0], (
-        "which says that it is pooled"
-    )
+    pooled = [arm.result.hypervolume_all_seeds for arm in compared(view).arms]
+    front = front_answer(view, None, None)
+    assert listed == [arm.hypervolume_mean for arm in front.arms]
+    assert pooled == [arm.hypervolume for arm in front.arms] == [7.0, 4.0], "of the points, all seeds together"
 
 
 def test_a_summary_is_made_anew_with_every_event() -> None:

@@ -144,10 +144,11 @@ def test_files_that_come_together_share_the_bytes_of_a_token(tmp_path: Path) -> 
     bench = Bench(tmp_path, token=OWNER, keep_free_bytes=0)
     study = limited_study(bench, 2500)
     one, two = bench.trials(study)
-    for path, other in (
-        (f"/api/studies/{study}/trials/{one}/artifacts/checkpoint.safetensors", lambda: put(bench, study, two)),
-        (f"/api/studies/{study}/cohorts/{key_of({one: {}})}/state", lambda: put_weights(bench, study, two)),
-    ):
+    others: dict[str, Callable[[], Any]] = {
+        f"/api/studies/{study}/trials/{one}/artifacts/checkpoint.safetensors": lambda: put(bench, study, two),
+        f"/api/studies/{study}/cohorts/{key_of({one: {}})}/state": lambda: put_weights(bench, study, two),
+    }
+    for path, other in others.items():
         answer, meanwhile = while_it_comes(bench, path, state_of(one, 1, 9, 1600), other)
         assert (answer.status_code, meanwhile.status_code) == (204, 507)
         said = "may have 2,500 bytes, 0 are kept already, and 1,600 are on their way: try again"

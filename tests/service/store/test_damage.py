@@ -126,7 +126,7 @@ def test_an_impossible_home_is_a_sentence_and_an_exit_code(home: str) -> None:
 
 
 def test_a_home_that_cannot_be_written_is_a_sentence() -> None:
-    with short_home() as home, mounted(home, "ro,size=2m"):
+    with short_home() as home, mounted(home, "ro,size=20m"):
         variables = environment(PARETOSCOPE_HOME=str(home))
         for command in ([sys.executable, "-m", "service"], [str(BIN / "paretoscope"), "up"]):
             done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)

@@ -357,3 +357,27 @@ def test_a_trial_says_where_it_ran_and_when_and_how_it_ended(store: SqlStore) ->
         ):
             assert (trial.state, trial.reason, trial.host) == (state, reason, f"host of {trial.planned.id}/0")
             assert (trial.started_at, trial.ended_at) == (at[f"{trial.planned.id}:s"], at[end])
+
+
+def test_the_names_of_metrics_are_those_of_all_reports_also_of_a_life_that_is_over() -> None:
+    view = bottleneck_of(ALL_BETAS, seeds=[0, 1])
+    first, second = view.trials
+    tell(view, event("study_started", job="s1"))
+    tell(view, event("report", trial=first, metrics={"epoch": 1, "loss_pred": 2.0}))
+    tell(view, event("report", trial=first, metrics={"epoch": 2, "accuracy": 0.5}))
+    assert view.names == {"epoch", "loss_pred", "accuracy"}
+    tell(view, event("trial_failed", trial=first, reason="no number"))
+    tell(view, event("study_failed", reason="all failed"))
+    tell(view, event("study_retried", trials=[first], wait_seconds=0.0))
+    tell(view, event("report", trial=first, metrics={"epoch": 1}))
+    tell(view, event("report", trial=second, metrics={"epoch": 1, "i_xz_bits": None}))
+    assert view.names == {"epoch", "loss_pred", "accuracy", "i_xz_bits"}
+
+
+def test_a_report_says_that_somebody_trains_an_interrupted_study_again() -> None:
+    view = bottleneck_of(ALL_BETAS, seeds=[0])
+    (trial,) = view.trials
+    tell(view, event("study_started", job="s1"))
+    tell(view, event("study_interrupted", reason="Ray is away"))
+    tell(view, event("report", trial=trial, metrics={"epoch": 1}))
+    assert (view.interrupted, view.out_of_sight) == (None, False)

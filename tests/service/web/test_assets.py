@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from service.contract.wire.errors import NotFound
+from service.routes.pages import DASHBOARD, STYLES
 from service.web.assets import below
 from tests.processes import Running
 
@@ -89,3 +90,13 @@ def test_the_catalog_is_not_sent_again_to_who_has_it(service: Running) -> None:
     assert json.loads(body)["data"]
     status, body, _ = raw(service, "/api/catalog", **{"If-None-Match": headers["ETag"]})
     assert (status, body) == (304, b"")
+
+
+def test_the_page_asks_for_one_style_sheet_which_has_every_file_of_the_folder(service: Running) -> None:
+    _, page, _ = raw(service, "/")
+    assert re.findall(r'rel="stylesheet" href="(.*?)"', page.decode()) == ["/assets/style.css"]
+    status, body, headers = raw(service, "/assets/style.css")
+    assert status == 200 and headers["Content-Type"].startswith("text/css")
+    assert set(STYLES) == set((DASHBOARD / "style").glob("*.css")), "a new one is to be named in pages.py"
+    assert body == b"\n".join(path.read_bytes() for path in STYLES), "in the order in which they cascade"
+    assert raw(service, "/assets/style.css", **{"If-None-Match": headers["ETag"]})[0] == 304

@@ -41,7 +41,7 @@ class Quadratic(Problem):
 SPEC = described("Quadratic", ("first", "second"), far="minimize")
 
 
-@pytest.mark.parametrize("beta", [0.25, 0.0])
+@pytest.mark.parametrize("beta", [1.0, 0.25, 0.0])
 @pytest.mark.parametrize(("members", "stacked"), [(1, False), (3, False), (3, True)])
 def test_shared_parameters_descend_along_the_weighted_sum_and_others_along_their_own(
     tmp_path: Path, members: int, stacked: bool, beta: float

@@ -17,7 +17,7 @@ class Answer:
     Answers are plain dataclasses, which pydantic documents and writes: ten thousand trials are made in milliseconds.
     """
 
-    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", defer_build=True)
 
     def fields(self) -> dict[str, Any]:
         """By name, for an answer that says the same and more."""

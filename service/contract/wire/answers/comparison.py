@@ -86,6 +86,13 @@ class AgainstExactFront(Answer):
 
     label: Annotated[str, Field(description="what that front is called")]
     distance: Annotated[OverSeeds, Field(description="in units of the objectives' ranges")]
+    standing: Annotated[
+        Literal["on", "off"] | None,
+        Field(
+            description="on: the interval of the distance lies within 0.02 of 0; off: all of it lies farther "
+            "below; null between them, and below three seeds"
+        ),
+    ]
     matched: Annotated[
         dict[str, OverSeeds], Field(description="of each objective, in its unit, at the same value of the other one")
     ]

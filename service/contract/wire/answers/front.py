@@ -35,8 +35,15 @@ class ArmFront(Answer):
     hypervolume: Annotated[
         float | None,
         Field(
-            description="of its trials of all seeds together, more than the mean over seeds; null where a metric has "
-            "no reference"
+            description="of the points below, of its trials of all seeds together; in the comparison that is "
+            "hypervolume.all_seeds; null where a metric has no reference"
+        ),
+    ]
+    hypervolume_mean: Annotated[
+        float | None,
+        Field(
+            description="mean over seeds of what each seed's trials have by themselves: the study's hypervolume of "
+            "the arm, hypervolume.mean in the comparison; null before a seed has one"
         ),
     ]
     points: Annotated[
