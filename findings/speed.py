@@ -164,7 +164,7 @@ def _models(rows: Sequence[Timing]) -> str:
     for row in rows:
         if row.stacking is not None:
             stacks, why = ("yes" if row.stacking.startswith("stacked") else "no"), row.stacking.partition(": ")[2]
-            apart = NONE if row.apart is None else f"{row.apart:.0e}"
+            apart = NONE if row.apart is None else setting(row.apart, 1)
             cells = [row.what.partition(":")[0], f"{stacks}: {why}", row.told, apart, row.measured, row.when]
             lines.append(f"| {' | '.join(cells)} |")
     if len(lines) == 2:

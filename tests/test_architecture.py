@@ -318,7 +318,7 @@ def test_packages_meet_only_where_they_may(package: str) -> None:
 
 def test_the_contract_needs_pydantic_and_yaml_and_workers_no_fastapi() -> None:
     needed = {each.imported.partition(".")[0] for each in imports_within("service/contract")}
-    of_pydantic = {"pydantic", "pydantic_core", "typing_extensions"}
+    of_pydantic = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions"}
     assert needed - sys.stdlib_module_names - {"service", "paretoscope"} == of_pydantic | {"yaml"}
     workers = {each.imported.partition(".")[0] for each in imports_within("workers")}
     assert not workers & {"fastapi", "starlette", "uvicorn", "sqlalchemy"}

@@ -84,7 +84,7 @@ def test_a_table_of_models_says_whether_and_why_they_stack() -> None:
     alone = alone.model_copy(update={"ratio": None, "values": None, "between": None})
     kept = Speed(rows={"fold": timing(), "net": stacks, "lstm": alone})
     *_, first, second = said("by model", kept).splitlines()
-    assert first.startswith("| a net, 4 members | yes: 4 members are 1.6 times as fast | 1.65 (1.6 to 1.7) | 2e-07 |")
+    assert first.startswith("| a net, 4 members | yes: 4 members are 1.6 times as fast | 1.65 (1.6 to 1.7) | 2e−7 |")
     assert second.startswith("| a net, 4 members | no: no rule | – | – |")
     text = speed_text(kept)
     assert '"apart": 2.34567e-07' in text and Speed.model_validate_json(text).rows["lstm"] == alone

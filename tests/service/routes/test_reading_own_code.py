@@ -46,7 +46,8 @@ def played(bench: Bench, kind: str) -> str:
     code = sent.json()["hash"]
     bench.ask("POST", f"/api/code/{code}/description", json={"problems": [PROBLEM, SCRIPT]})
     study = bench.submit(name=kind, code=code, seeds=[0, 1], training={"epochs": 2}, arms=ARMS[kind])
-    for k, trial in enumerate(bench.trials(study)):
+    arms = {trial["id"]: trial["arm"] for trial in bench.get(f"/api/studies/{study}/trials")["trials"]}
+    for k, trial in enumerate(arms):
         events: list[dict[str, Any]] = [{"kind": "trial_started"}]
         for epoch in (1, 2):
             own = {"acc": 0.5 + 0.04 * k + 0.01 * epoch, "leaves": 10.0 * (k + 1)}
@@ -54,6 +55,8 @@ def played(bench: Bench, kind: str) -> str:
                 own = {"acc": own["acc"], "mae": 1.0 + 0.1 * k, "validation_acc": own["acc"], "validation_mae": 1.2}
                 own |= {f"{what}_{term}": 0.5 for what in ("loss", "test_loss") for term in ("class", "price")}
                 own |= {"weight_class": 1.0, "weight_price": 0.1 * (k + epoch)}
+                if arms[trial] == "MGDA":  # MGDA has the gradients anyway
+                    own |= {"cosine_class_price": 0.5, "gradient_norm_class": 1.0, "gradient_norm_price": 2.0}
             events.append({"kind": "report", "metrics": {"epoch": epoch, "seconds": 0.1 * epoch, **own}})
         events.append({"kind": "trial_finished"})
         bench.report(study, *({"uid": f"{trial}/{i}", "trial": trial, **each} for i, each in enumerate(events)))

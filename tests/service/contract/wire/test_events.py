@@ -86,7 +86,7 @@ def test_every_event_of_a_study_leads_to_its_state() -> None:
 
 @pytest.mark.parametrize("kind", FULL)
 def test_an_event_comes_back_from_the_log_as_it_was_written(kind: str) -> None:
-    event = event_of("u", kind, FULL[kind])
+    event = event_of("u", kind, dict(FULL[kind]))
     assert type(event) is KINDS[kind] and body_of(event) == FULL[kind]
     (sent,) = json.loads(sent_batch([event]))["events"]
     assert sent == {"uid": "u", "kind": kind, **FULL[kind]}
