@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 @contextmanager
 def service_alone(
-    home: Path, port: int | None = None, python: Path = PYTHON, folder: Path | None = None, **settings: str
+    home: Path, port: int | None = None, python: Path = PYTHON, folder: Path | None = None, /, **settings: str
 ) -> Iterator[Running]:
     """`python -m service`, without Ray unless the settings name one. Another Python and folder are another tree's."""
     port = port or free_port()
@@ -118,8 +118,8 @@ def service_alone(
 
 
 @contextmanager
-def up(home: Path, *arguments: str, python: Path = PYTHON, **settings: str) -> Iterator[Running]:
-    """`paretoscope up`, ended by SIGTERM; it must end well."""
+def up_of(python: Path, home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
+    """`paretoscope up` of this Python's environment, ended by SIGTERM; it must end well."""
     command = [str(python.parent / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port())]
     command += arguments
     process = subprocess.Popen(command, env=environment(**UNHURRIED, **settings), stdout=subprocess.PIPE)
@@ -135,3 +135,8 @@ def up(home: Path, *arguments: str, python: Path = PYTHON, **settings: str) -> I
         if process.stdout is not None:
             process.stdout.close()
     assert code == 0
+
+
+def up(home: Path, *arguments: str, **settings: str) -> AbstractContextManager[Running]:
+    """That of this tree."""
+    return up_of(PYTHON, home, *arguments, **settings)

@@ -177,7 +177,8 @@ def _foreign_row(name: str, words: str, counted: int) -> Row:
     if len(ways) == 1:
         took = median(first for (first,) in rounds)
         return Row(key, "models", f"{what}: one by one / stacked", took, None, "CPU ms", stacking=cohort.stacking)
-    row = row_of_rounds(key, "models", f"{what}: one by one / stacked", *zip(*rounds, strict=True), "CPU ms")
+    first, second = ([each[i] for each in rounds] for i in (0, 1))
+    row = row_of_rounds(key, "models", f"{what}: one by one / stacked", first, second, "CPU ms")
     apart = max(float(each.max()) for each in choosing.differences(together, alone))
     return row._replace(stacking=cohort.stacking, apart=apart)
 

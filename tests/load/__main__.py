@@ -72,9 +72,12 @@ def main(arguments: Sequence[str]) -> int:
     if asked.only != "streams":
         with database(asked.postgresql) as settings, short_home() as home:
             alone = lists(asked.studies, home, settings)
-            words = [row.what.replace("promised / ", "the service alone, ") for row in alone]
-            promised = [Measured(what, row.second, row.first) for what, row in zip(words, alone, strict=True)]
-            measured = promised + ready(home, asked.studies, settings)
+            measured = [
+                Measured(row.what.replace("promised / ", "the service alone, "), row.second, row.first)
+                for row in alone
+                if row.second is not None  # as all have that are promised
+            ]
+            measured += ready(home, asked.studies, settings)
         rows += [(each.what, each.words) for each in measured]
         is_well &= all(each.holds for each in measured)
     store = "PostgreSQL" if asked.postgresql else "SQLite"

@@ -25,4 +25,5 @@ def _product(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
     """Of [K, ..., i], [K, o, i] and [K, o]: [K, ..., o]."""
     if x.dim() == 3:
         return torch.baddbmm(b[:, None], x, w.mT)
-    return torch.baddbmm(b[:, None], x.flatten(1, -2), w.mT).unflatten(1, x.shape[1:-1])
+    rows: Tensor = torch.baddbmm(b[:, None], x.flatten(1, -2), w.mT).unflatten(1, x.shape[1:-1])
+    return rows

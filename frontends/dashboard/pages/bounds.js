@@ -2,7 +2,8 @@
 
 import { h } from "../kit/dom.js";
 
-/** @typedef {{ element: HTMLElement, metric: HTMLSelectElement, side: HTMLSelectElement, value: HTMLInputElement }} Row */
+/** @typedef {{ metric: HTMLSelectElement, side: HTMLSelectElement, value: HTMLInputElement }} Bound */
+/** @typedef {Bound & { element: HTMLElement }} Row */
 
 const SIDES = [["at_least", "at least"], ["at_most", "at most"]];
 

@@ -96,7 +96,9 @@ export class PointPicker {
 
   /** What another rule asks for is disabled too: else a number that is missing there would hold up this one. */
   #ask() {
-    for (const [rule, fields] of Object.entries(this.fields)) fields.hidden = fields.disabled = rule !== this.rule.value;
+    for (const [rule, fields] of Object.entries(this.fields)) {
+      fields.hidden = fields.disabled = rule !== this.rule.value;
+    }
   }
 
   #query() {

@@ -22,7 +22,9 @@ def drawn(*rows: int) -> tuple[Tensor, Tensor, Tensor]:
     return x, w, b
 
 
-def under(listens: AllAtOnce, function: Callable[..., Tensor], *tensors: Tensor, in_dims: object = 0) -> Tensor:
+def under(
+    listens: AllAtOnce, function: Callable[..., Tensor], *tensors: Tensor, in_dims: int | tuple[int | None, ...] = 0
+) -> Tensor:
     def one(*own: Tensor) -> Tensor:
         with listens:
             return function(*own)
@@ -37,7 +39,9 @@ def test_outputs_and_gradients_are_torchs(rows: tuple[int, ...]) -> None:
     listens = AllAtOnce()
     together = under(listens, F.linear, *tensors)
     alone = torch.stack([F.linear(*own) for own in zip(*tensors, strict=True)])
-    assert listens.met and "Baddbmm" in str(together.grad_fn if len(rows) == 1 else together.grad_fn.next_functions)
+    made_by = together.grad_fn
+    assert made_by is not None
+    assert listens.met and "Baddbmm" in str(made_by if len(rows) == 1 else made_by.next_functions)
     torch.testing.assert_close(together, alone, rtol=1e-6, atol=1e-6)
     slopes = (torch.autograd.grad(out.square().sum(), tensors) for out in (together, alone))
     for own, expected in zip(*slopes, strict=True):

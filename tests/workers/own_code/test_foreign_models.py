@@ -88,6 +88,7 @@ def test_one_by_one_a_member_is_what_it_is_alone_to_the_last_digit(
 NEAR = 1e-5  # what a stacked member is after a step, relatively to what it is alone; one by one it is that exactly
 NEAR_AFTER_EPOCHS, NEAR_OF_DEEP = 1e-5, 3e-4  # what it reports after two epochs
 LARGE = ("residual", "mobile")
+NOTHING = 1e-3  # the length of a parameter that is hardly more: a bias before batch norm has rounding for a gradient
 DEEP = "mobile"  # whose rounding grows through fifty layers, step by step
 # Adam makes a whole step of what is nothing but rounding.
 BY_PLAIN_STEPS: dict[str, Any] = {"optimizer": "sgd", "learning_rate": 0.003}
@@ -113,7 +114,7 @@ def test_after_one_step_from_the_same_state_a_member_is_what_it_is_alone(
     assert apart(losses[-1], own_losses[0]) <= near
     assert apart(way[-1], own_way[0]) <= near, "the gradients, each times its weight"
     for tensor, own in zip(together.model.state().values(), alone.model.state().values(), strict=True):
-        assert apart(tensor[-1], own[0]) <= near
+        assert apart(tensor[-1], own[0], least=NOTHING) <= near
     measured, own_measured = (cohort.evaluate(Evaluation(), 1, True) for cohort in (together, alone))
     assert measured.keys() == own_measured.keys() and len(measured) >= 8
     for metric, values in measured.items():
@@ -130,10 +131,10 @@ def after_a_step(cohort: OwnCohort) -> tuple[OwnCohort, Tensor, Tensor]:
     return cohort, update.losses, torch.cat((update.encoder, update.head), dim=1)
 
 
-def apart(own: Tensor, expected: Tensor) -> float:
-    """The length of the difference, as a share of what is expected."""
+def apart(own: Tensor, expected: Tensor, least: float = 1e-7) -> float:
+    """The length of the difference, as a share of what is expected, or of the least that counts."""
     difference = float((own.double() - expected.double()).norm())
-    return difference / max(float(expected.double().norm()), 1e-7) if difference else 0.0
+    return difference / max(float(expected.double().norm()), least) if difference else 0.0
 
 
 @pytest.mark.filterwarnings(SLOW)
