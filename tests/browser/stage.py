@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, Route
 
 from service.routes.catalog import _catalog
-from service.routes.pages import DASHBOARD, INDEX, _index
+from service.routes.pages import DASHBOARD, INDEX, STYLES, _index
 from service.web.assets import KINDS, below
 
 URL = "http://stage.test"
@@ -101,6 +101,9 @@ def answer(route: Route) -> None:
     path = urlsplit(route.request.url).path
     if path == "/assets/plotly.min.js":
         route.fulfill(body=PLOTLY, content_type="text/javascript")
+        return
+    if path == "/assets/style.css":
+        route.fulfill(body=b"".join(style.read_bytes() for style in STYLES), content_type="text/css")
         return
     if path == "/api/catalog":
         route.fulfill(body=_catalog().plain, content_type="application/json")
