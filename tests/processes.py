@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ import httpx
 
 PYTHON = Path(sys.executable)
 BIN = PYTHON.parent
+NOTHING: Mapping[str, str] = {}
 START_SECONDS = 180.0  # two quiet ones; a machine that does much else takes its time
 
 
@@ -93,10 +94,17 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 @contextmanager
-def service_alone(
-    home: Path, port: int | None = None, python: Path = PYTHON, folder: Path | None = None, **settings: str
+def service_alone(home: Path, port: int | None = None, **settings: str) -> Iterator[Running]:
+    """`python -m service`, without Ray unless the settings name one."""
+    with service_of(PYTHON, None, home, port, settings) as running:
+        yield running
+
+
+@contextmanager
+def service_of(
+    python: Path, folder: Path | None, home: Path, port: int | None = None, settings: Mapping[str, str] = NOTHING
 ) -> Iterator[Running]:
-    """`python -m service`, without Ray unless the settings name one. Another Python and folder are another tree's."""
+    """The same by the Python of another tree, in its folder."""
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"
     settings = {"PARETOSCOPE_HOME": str(home), "PARETOSCOPE_PORT": str(port), **UNHURRIED, **settings}
@@ -118,8 +126,17 @@ def service_alone(
 
 
 @contextmanager
-def up(home: Path, *arguments: str, python: Path = PYTHON, **settings: str) -> Iterator[Running]:
+def up(home: Path, *arguments: str, **settings: str) -> Iterator[Running]:
     """`paretoscope up`, ended by SIGTERM; it must end well."""
+    with up_of(PYTHON, home, arguments, settings) as running:
+        yield running
+
+
+@contextmanager
+def up_of(
+    python: Path, home: Path, arguments: Sequence[str] = (), settings: Mapping[str, str] = NOTHING
+) -> Iterator[Running]:
+    """The same by the Python of another tree."""
     command = [str(python.parent / "paretoscope"), "up", "--json", "--home", str(home), "--port", str(free_port())]
     command += arguments
     process = subprocess.Popen(command, env=environment(**UNHURRIED, **settings), stdout=subprocess.PIPE)

@@ -26,7 +26,7 @@ from tests.benchmarks.dashboard import OURS, fill, visits
 from tests.benchmarks.log import spent
 from tests.benchmarks.row import Row, row_of_rounds
 from tests.browser.pages import CHROMIUM, QUIET
-from tests.processes import PLAIN, Running, service_alone, short_home, up
+from tests.processes import PLAIN, Running, service_of, short_home, up_of
 
 SCRIPT = Path(__file__).parent / "in_a_tree.py"
 TRIALS = (1000, 10_000)  # of the studies whose logs are folded and shown; 22 events each
@@ -61,7 +61,7 @@ class Tree(NamedTuple):
 
     @contextmanager
     def service(self, home: Path) -> Iterator[Running]:
-        with service_alone(home, None, python=self.python, folder=self.root) as service:
+        with service_of(self.python, self.root, home) as service:
             yield service
 
     def compile(self) -> None:
@@ -118,7 +118,7 @@ def trained(tree: Tree) -> Values:
 def gridded(tree: Tree) -> Values:
     """Seconds from submission to finished, as the service notes both, and those of training, summed over trials."""
     values = {}
-    with short_home() as home, up(home, python=tree.python) as running:
+    with short_home() as home, up_of(tree.python, home) as running:
         for name in ("sample", "default"):
             spec = {**grid.study(GRID), "evaluation": EVALUATIONS[name]}
             path = f"/api/studies/{running.post('/api/studies', json=spec).raise_for_status().json()['id']}"

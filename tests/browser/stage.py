@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, Route
 
 from service.routes.catalog import _catalog
-from service.routes.pages import DASHBOARD, INDEX, _index
+from service.routes.pages import DASHBOARD, INDEX, STYLES, _index
 from service.web.assets import KINDS, below
 
 URL = "http://stage.test"
@@ -107,6 +107,9 @@ def answer(route: Route) -> None:
         return
     if not path.startswith("/assets/"):
         route.fulfill(body=_index(INDEX.stat().st_mtime_ns).plain, content_type="text/html")
+        return
+    if path == "/assets/style.css":
+        route.fulfill(body=b"\n".join(style.read_bytes() for style in STYLES), content_type="text/css")
         return
     file = below(DASHBOARD, path.removeprefix("/assets/"))
     route.fulfill(body=file.read_bytes(), content_type=KINDS[file.suffix])
