@@ -472,8 +472,7 @@ def event_of(uid: str, kind: str, body: dict[str, Any]) -> Event:
     # Logs of 0.1.0 have whole numbers as floats. The epoch tells them apart: to look at each would slow all down.
     if kind == _REPORT and type(body["metrics"].get(EPOCH, 0.0)) is float:
         body["metrics"] = cleaned(body["metrics"])
-    body["uid"] = uid  # in place: to make a third dict of each would slow all down, too
-    return KINDS[kind](**body)
+    return KINDS[kind](uid=uid, **body)
 
 
 class Reports(BaseModel):
