@@ -111,9 +111,6 @@ def answer(route: Route) -> None:
     if not path.startswith("/assets/"):
         route.fulfill(body=_index(INDEX.stat().st_mtime_ns).plain, content_type="text/html")
         return
-    if path == "/assets/style.css":
-        route.fulfill(body=b"\n".join(style.read_bytes() for style in STYLES), content_type="text/css")
-        return
     file = below(DASHBOARD, path.removeprefix("/assets/"))
     route.fulfill(body=file.read_bytes(), content_type=KINDS[file.suffix])
 
