@@ -87,7 +87,7 @@ postgresql:
 
 # Three processes on two processors, a file of tests at a time: most wait for Ray, a service or a browser. In the order of
 # tests/order.py, where the long files of a few tests come first: sorted by their number, one of them would run alone at
-# the end. More processes than three want more processors, or tests wait longer than they will.
+# the end. More than three need more cores, or tests time out.
 PROCESSES ?= 3
 test: install browser datasets postgresql style
 	@rm -f .pytest_cache/v/cache/lastfailed

@@ -20,7 +20,6 @@ from service.contract.wording.numbers import setting
 Group = Literal["steps", "every", "cohort", "own", "models", "grid", "dashboard", "curves", "log", "store", "before"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 NAME = SPEED.stem  # in a marker, where others name a study
-BY_ROW = re.compile(r"by (?:row|model)(?:\(.*\))?")  # what is a table
 OF_GROUPS = re.compile(r"(by row|by model|dates|machines)(?:\((.*)\))?")
 OF_ROW = re.compile(r"([a-z]+)\((.*)\)")
 NONE = "–"

@@ -124,9 +124,8 @@ def create_app(settings: Settings) -> FastAPI:
         code,
         session,
     )
-    app.include_router(
-        pages.router
-    )  # first: a page asks for fifty files, and each would be held against all of the API
+    # First: a page asks for fifty files, and each would be held against all of the API.
+    app.include_router(pages.router)
     for noun in (*nouns, tokens):
         app.include_router(noun.router, prefix="/api", dependencies=[Depends(authorize)], responses=refusals)
     app.include_router(prometheus.router, dependencies=[Depends(authorize)], responses=refusals)

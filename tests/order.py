@@ -1,7 +1,7 @@
 """The order of files of tests, and which of them stay together, when three processes share them.
 
 Whatever takes the cluster is one piece of work, and whatever starts a Ray of its own is another: there are never more
-than two at a time. These come first, as they wait much while the other process computes. Other long files follow soon,
+than two at a time. These come first, as they wait much while others compute. Other long files follow soon,
 so that none of them is begun last.
 """
 

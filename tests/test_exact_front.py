@@ -144,7 +144,7 @@ def test_what_lies_within_the_tolerance_is_called_on_the_front(comparison: Compa
 
 
 def test_the_verdict_says_that_arm_and_grid_lie_on_the_exact_front(comparison: Comparison) -> None:
-    assert comparison.verdict.count("the exact curve, on it within 2 % of the objectives’ ranges") >= 2
+    assert comparison.verdict.count("the exact curve (on it, within 2 % of the objectives’ ranges)") >= 2
 
 
 def test_an_arm_that_learned_from_wrong_labels_is_called_below_the_front(comparison: Comparison) -> None:

@@ -34,7 +34,7 @@ ALSO_A_WORD = {
     "workers/own_code/first_step.py": {"epoch", "estimator_samples"},  # a method, and a setting of a study's evaluation
     "frontends/dashboard/kit/metrics.js": {"accuracy", "epoch"},  # kinds of metrics
 }
-A_KEY = {"service/contract/study/rules.py": ["'balance' in arm.training"]}
+A_KEY = {"service/contract/study/balance_rules.py": ["'balance' in arm.training"]}
 # Calls that take a text apart, of strings and of regular expressions.
 ON_TEXT = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "split", "rsplit"}
 ON_TEXT |= {"find", "rfind", "index", "rindex", "count", "replace", "strip", "lstrip", "rstrip"}

@@ -47,9 +47,9 @@ IS = {
 }
 
 
-EXACTLY = {
-    "on": f", on it within {percent(TOLERANCE)} of the objectives’ ranges",
-    "off": f", off it by more than {percent(TOLERANCE)} of the objectives’ ranges",
+EXACT_STANDING = {
+    "on": f" (on it, within {percent(TOLERANCE)} of the objectives’ ranges)",
+    "off": f" (off it, by more than {percent(TOLERANCE)} of the objectives’ ranges)",
     None: "",
 }
 SLIGHTLY = {side: f"slightly {side} the front" for side in ("above", "below")}
@@ -235,7 +235,7 @@ def where_words(rival: Rival, axes: Sequence[Axis]) -> str:
 
 
 def _exact_words(place: ArmPlace, axes: Sequence[Axis]) -> str:
-    """`0.07 ± 0.02 bits of I(Z;Y) below the exact curve, on it within 2 % of the objectives’ ranges`."""
+    """`0.07 ± 0.02 bits of I(Z;Y) below the exact curve (on it, within 2 % of the objectives’ ranges)`."""
     if place.exact is None:
         return ""
     known = [(axis.metric, place.exact.matched[axis.metric]) for axis in reversed(axes)]
@@ -243,7 +243,7 @@ def _exact_words(place: ArmPlace, axes: Sequence[Axis]) -> str:
     if told is None:
         return ""
     far = f"{amount(*told)} {'below' if (told[1].mean or 0.0) < 0 else 'above'} the {place.exact.label}"
-    return f"{far}{EXACTLY[place.exact.standing]}"
+    return f"{far}{EXACT_STANDING[place.exact.standing]}"
 
 
 def _seconds_words(rival: Rival) -> str:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -30,7 +31,7 @@ class Upload:
 
     size: int = 0  # bytes that may come
     arrived: int = 0  # of them, on the disk already
-    more: int = 0  # than the file has whose place it takes: what its token gets to keep
+    more: int = 0  # bytes beyond those of the file it replaces
     token: str | None = None  # whose bytes it counts for, by its id
     is_state: bool = False
 
@@ -62,14 +63,17 @@ class Room:
     ) -> AsyncIterator[Upload]:
         """A trial's file; one that is sent again takes its own place."""
         with self._upload() as upload:
-            await run_in_threadpool(self._let_file_in, upload, study_id, trial_id, name, announced)
+            replaced = partial(self._bytes_of_file, study_id, trial_id, name)
+            await run_in_threadpool(self._let_in, upload, study_id, announced, replaced)
             yield upload
 
     @asynccontextmanager
     async def for_state(self, study_id: str, key: str, announced: int | None) -> AsyncIterator[Upload]:
         """A cohort's state, which takes the place of its earlier one."""
         with self._upload() as upload:
-            await run_in_threadpool(self._let_state_in, upload, study_id, key, announced)
+            upload.is_state = True
+            replaced = partial(self._bytes_of_state, study_id, key)
+            await run_in_threadpool(self._let_in, upload, study_id, announced, replaced)
             yield upload
 
     @contextmanager
@@ -93,28 +97,23 @@ class Room:
         finally:
             self._uploads.discard(upload)
 
-    def _let_file_in(
-        self, upload: Upload, study_id: str, trial_id: str, name: ArtifactName, announced: int | None
-    ) -> None:
+    def _let_in(self, upload: Upload, study_id: str, announced: int | None, replaced: Callable[[], int]) -> None:
+        """`replaced` tells the bytes of the file that it replaces, which may have been dropped to make room."""
         size, owner = self._size(announced), self._tokens.owner(study_id)
         with self._lock:
             self._on_disk(size)
-            more = size - self._artifacts.sizes(study_id, trial_id).get(Path(name).stem, 0)
+            more = size - replaced()
             if owner is not None:
                 self._for_token(*owner, more)
+            if upload.is_state:
+                self._among_states(more)
             self._hold(upload, size, more, owner and owner[0])
 
-    def _let_state_in(self, upload: Upload, study_id: str, key: str, announced: int | None) -> None:
-        size, owner = self._size(announced), self._tokens.owner(study_id)
-        with self._lock:
-            self._on_disk(size)
-            earlier = sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
-            more = size - earlier
-            if owner is not None:
-                self._for_token(*owner, more)
-            self._among_states(more)
-            self._hold(upload, size, more, owner and owner[0])
-            upload.is_state = True
+    def _bytes_of_file(self, study_id: str, trial_id: str, name: ArtifactName) -> int:
+        return self._artifacts.sizes(study_id, trial_id).get(Path(name).stem, 0)
+
+    def _bytes_of_state(self, study_id: str, key: str) -> int:
+        return sum(file.size for file in self._states.files(study_id) if file.place.stem == key)
 
     def _hold(self, upload: Upload, size: int, more: int, token: TokenRow | None) -> None:
         upload.size, upload.more, upload.token = size, more, None if token is None else token.id
@@ -156,7 +155,7 @@ class Room:
 
     @staticmethod
     def _refuse(lacking: int, said: str, kept: int, held: int) -> None:
-        """For good; but for now only where it lacks what files on their way may yet leave."""
+        """TooLarge; NoSpace if there is room once files on their way break off."""
         if lacking > max(0, held):
             raise TooLarge(f"{said}, and {kept:,} are kept already")
         if lacking:

@@ -34,7 +34,7 @@ GRID, MEMBERS, ASKED = 480, 32, 50
 ROUNDS, GRIDS = 5, 3  # a round of the grid takes minutes
 Values = Mapping[str, float]  # of a round of a tree, by the row's key
 
-# Evaluations of the grid: as a study has it that says nothing, as little in both trees, and next to none.
+# Evaluations of the grid: the default one, as little in both trees, and next to none.
 EVALUATIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "sample": {"samples": 1},
@@ -68,9 +68,7 @@ class Tree(NamedTuple):
         """No run of either tree is the one that compiles its code. Templates that packages bring are no code."""
         command = [str(self.python), "-m", "compileall", "-q", "-j", "0", str(self.python.parent.parent)]
         packages = [str(self.root / name) for name in ("service", "workers", "frontends", "paretoscope")]
-        subprocess.run(
-            [*command, *packages], stdout=subprocess.DEVNULL, check=False
-        )  # templates of packages are no code
+        subprocess.run([*command, *packages], stdout=subprocess.DEVNULL, check=False)
 
     def says(self, *arguments: str, asked: object = None) -> Any:
         """What the script answers that runs in this tree."""
@@ -165,7 +163,7 @@ PARTS: dict[str, tuple[Callable[[Tree], Values], dict[str, tuple[str, str]]]] = 
         {
             "cohort-once": (f"a cohort of {SHARED}, evaluated once", "CPU s"),
             "cohort-sample": (f"a cohort of {SHARED}, evaluated every epoch with one latent sample", "CPU s"),
-            "cohort-default": (f"a cohort of {SHARED}, evaluated as where a study says nothing", "CPU s"),
+            "cohort-default": (f"a cohort of {SHARED}, with the default evaluation", "CPU s"),
         },
     ),
     "grid": (
@@ -173,7 +171,7 @@ PARTS: dict[str, tuple[Callable[[Tree], Values], dict[str, tuple[str, str]]]] = 
         {
             "grid-sample": (f"the grid of {GRID} trials, evaluated with one latent sample", "s"),
             "grid-sample-training": ("its training alone", "s"),
-            "grid-default": (f"the grid of {GRID} trials, evaluated as where a study says nothing", "s"),
+            "grid-default": (f"the grid of {GRID} trials, with the default evaluation", "s"),
             "grid-default-training": ("its training alone, evaluated so", "s"),
         },
     ),

@@ -1,4 +1,4 @@
-"""Listens for operations of stacked members that are computed sooner for all of them at once."""
+"""Operations that are faster computed once for all stacked members."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch.overrides import TorchFunctionMode
 from workers.own_code.dense_layers import linear
 from workers.own_code.few_classes import cross_entropy
 
-SOONER: dict[Any, Callable[..., Any]] = {F.cross_entropy: cross_entropy, F.linear: linear}
+FASTER: dict[Any, Callable[..., Any]] = {F.cross_entropy: cross_entropy, F.linear: linear}
 
 
 class AllAtOnce(TorchFunctionMode):
-    """While it is on, these are computed so, where they can be."""
+    """While active, computes these operations for all members at once where possible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,8 +23,8 @@ class AllAtOnce(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        sooner = SOONER.get(func)
-        value = NotImplemented if sooner is None else sooner(*args, **kwargs)
+        faster = FASTER.get(func)
+        value = NotImplemented if faster is None else faster(*args, **kwargs)
         if value is NotImplemented:
             return func(*args, **kwargs)
         self.met = True

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from workers.own_code.all_at_once import SOONER
+from workers.own_code.all_at_once import FASTER
 from workers.own_code.randomness import Noise
 from workers.own_code.whole_stack import at_once, of_all
 
@@ -145,9 +145,9 @@ def _exponential_(mode: Answered, own: Tensor, lambd: float = 1.0, **given: Any)
     return own.copy_(-torch.log1p(-mode.uniform(tuple(own.shape))) / lambd)
 
 
-def _at_once(sooner: Callable[..., Any]) -> Callable[..., Any]:
+def _at_once(faster: Callable[..., Any]) -> Callable[..., Any]:
     """Not random; but who listens twice pays twice."""
-    return lambda mode, *args, **given: sooner(*args, **given) if mode.stacked else NotImplemented
+    return lambda mode, *args, **given: faster(*args, **given) if mode.stacked else NotImplemented
 
 
 ANSWERS: dict[Any, Callable[..., Any]] = {
@@ -168,5 +168,5 @@ ANSWERS: dict[Any, Callable[..., Any]] = {
     F.dropout1d: _dropout_maps,
     F.dropout2d: _dropout_maps,
     F.dropout3d: _dropout_maps,
-    **{function: _at_once(sooner) for function, sooner in SOONER.items()},
+    **{function: _at_once(faster) for function, faster in FASTER.items()},
 }

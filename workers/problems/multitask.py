@@ -45,6 +45,14 @@ class TaskBatch(NamedTuple):
     noise: Tensor | None = None  # of the code [K, R, latent], where it has any
 
 
+class Measured(NamedTuple):
+    """What a model does on examples of a split."""
+
+    losses: Tensor  # [n, K] of all terms
+    hits: dict[str, Tensor]  # [K] of the tasks that have them
+    spread: Tensor | None  # [K] of the exemplar projections, where there is that task
+
+
 class Multitask(Problem):
     """One term per task: the mean loss over the examples that have a label for it. Heads act on ReLU(code), or with a
     rate on a sample of the code; then the rate's mean over all images of a step is the last term.
@@ -117,13 +125,13 @@ class Multitask(Problem):
         if self._rate is not None:
             columns[KL_PRIOR] = (losses[-1] / math.log(2)).tolist()
         if spread is not None:
-            columns[SPREAD.of(self._with_teacher)] = spread.tolist()
+            columns[SPREAD.of("exemplar")] = spread.tolist()
         return {**columns, TEST_EXAMPLES: [float(count)] * losses.shape[1]}
 
     def mean_losses(self, model: Model, split: Split, part: PartName) -> Tensor | None:
         if split.validation is None:
             return None
-        return self._measure(model, part, min(len(split.train), len(split.validation)))[0].mT
+        return self._measure(model, part, min(len(split.train), len(split.validation))).losses.mT
 
     def state(self) -> State:
         return {} if self._teacher is None else self._teacher.named()
@@ -133,9 +141,7 @@ class Multitask(Problem):
             copy_into(self._teacher.named(), state, "teacher")
 
     @torch.no_grad()
-    def _measure(self, model: Model, split: SplitName, count: int) -> tuple[Tensor, dict[str, Tensor], Tensor | None]:
-        """Losses [n, K] of all tasks, hits [K] of those that have them, over so many examples of a split; and how far
-        the exemplar projections spread [K], 1 − ‖mean of those of length one‖², where there is that task."""
+    def _measure(self, model: Model, split: SplitName, count: int) -> Measured:
         views = self._own_views()
         totals: dict[str, Tensor] = {}
         rights: dict[str, Tensor] = {}
@@ -156,19 +162,13 @@ class Multitask(Problem):
                         sums[name] = sums.get(name, 0.0) + value.double() * known
         losses = torch.stack([totals[name] / counts[name].clamp_min(1) for name in self.terms])
         hits = {name: right / counts[name].clamp_min(1) for name, right in rights.items()}
-        middle = torch.cat(directions, dim=1).mean(1) if directions else None  # [K, width]
-        return losses, hits, None if middle is None else 1 - middle.square().sum(-1)
+        return Measured(losses, hits, _spread(torch.cat(directions, dim=1)) if directions else None)
 
     def _directions(self, model: Model, code: Tensor, batch: TaskBatch) -> Tensor:
         """The student's exemplar projections, of length one: [K, B, width]."""
         rows, _ = batch.drawn["shifted"]
-        outputs = model.decode(code[:, rows], self.terms.index(self._with_teacher), rows)
+        outputs = model.decode(code[:, rows], self.terms.index("exemplar"), rows)
         return functional.normalize(outputs.double(), dim=-1)
-
-    @property
-    def _with_teacher(self) -> str:
-        """The task whose projections a teacher's are compared with."""
-        return next(name for name, task in self._tasks.items() if task.view == "shifted")
 
     def _read(self, s: tuple[Tensor, ...], noise: Tensor | None) -> Tensor:
         """What the heads read of the encoder's outputs: [K, R, latent]; without noise the mean of a noisy code."""
@@ -221,6 +221,11 @@ class Multitask(Problem):
         if self._views is None:
             raise ValueError("multitask: build the model first")
         return self._views
+
+
+def _spread(directions: Tensor) -> Tensor:
+    """1 − ‖mean of projections of length one‖² [K], of [K, B, width]."""
+    return 1 - directions.mean(1).square().sum(-1)
 
 
 def _batch(drawn: dict[View, Drawn], noise: Tensor | None) -> TaskBatch:

@@ -25,7 +25,7 @@ class Overfitting:
 
     def measure(self) -> Columns:
         """`loss_gap_<term>` and `ogr_<term>` of each member."""
-        (gap, ratio), terms = between(self._first, self._losses()), self._problem.terms
+        (gap, ratio), terms = gap_and_ratio(self._first, self._losses()), self._problem.terms
         families = ((LOSS_GAP, gap), (OVERFITTING_RATIO, ratio))
         return {family.of(term): values[:, i].tolist() for family, values in families for i, term in enumerate(terms)}
 
@@ -39,7 +39,7 @@ class Overfitting:
         return torch.stack((train, validation)).double()
 
 
-def between(first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+def gap_and_ratio(first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
     """O(n) and |(O(n) − O(n₀)) / (G(n) − G(n₀))| [K, n] of the losses [2, K, n] at n₀ and n."""
     gap = last[1] - last[0]
     return gap, ((gap - (first[1] - first[0])) / (last[1] - first[1])).abs()

@@ -89,10 +89,10 @@ def _loss_gap(term: str) -> Metric:
 def _overfitting_ratio(term: str) -> Metric:
     doc = (
         f"|ΔO/ΔG| of the term {term} since before training: O its loss gap, G its loss on the validation split; "
-        "below 1 more was learned than learned by heart; null where G has not moved"
+        "below 1: generalisation improved more than the gap grew; null where G has not moved"
     )
     name = OVERFITTING_RATIO.of(term)
-    return Metric(name, f"overfitting per generalisation of {term}", "", "minimize", None, doc, Kind.GAP, low=0.0)
+    return Metric(name, f"overfitting-to-generalisation ratio of {term}", "", "minimize", None, doc, Kind.GAP, low=0.0)
 
 
 def _estimate(estimator: str) -> Metric | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.contract.methods.attacks import label_of
-from service.contract.methods.balance import ORDERED, RECURRING, SWEEPING, Balance, balanced_layers
+from service.contract.methods.balance import balanced_layers
 from service.contract.methods.data import Data, Gaussian, Images, OwnData
 from service.contract.methods.examples import Labelled
 from service.contract.methods.own_problems import OwnProblem
@@ -17,6 +17,7 @@ from service.contract.metrics import Kind, described, metric
 from service.contract.metrics.estimators import KSG_DIMENSIONS
 from service.contract.parameters.axes import Choice, Grid, Range, listed
 from service.contract.study import (
+    balance_rules,
     branch_rules,
     conditional_rules,
     fill_rules,
@@ -60,7 +61,7 @@ def _broken(study: Study) -> list[Detail]:
         *training_rules.broken(study),
         *stopping_rules.broken(study),
         *_feedback(study),
-        *_balance(study),
+        *balance_rules.broken(study),
     ]
 
 
@@ -317,40 +318,3 @@ def _feedback(study: Study) -> Iterator[Detail]:
         elif study.evaluation.gradients:
             rule = f"training.feedback dfa has no gradients to watch, got it in arm {arm.name!r}"
             yield Detail(path="evaluation.gradients", message=rule)
-
-
-def _balance(study: Study) -> Iterator[Detail]:
-    for i, arm in enumerate(study.arms):
-        model, training = study.model_of(arm), study.training_of(arm)
-        if model is None or training is None or training.balance is None:
-            continue
-        path = f"arms[{i}].training" if "balance" in arm.training else "training"
-        layers = balanced_layers(model, arm.problem)
-        if not layers:
-            rule = f"balance needs hidden units, got none in model {model.name!r} of problem {arm.problem.name!r}"
-            yield Detail(path=f"{path}.balance", message=rule)
-        if unused := _unused_every(training.balance, training.epochs):
-            yield Detail(path=f"{path}.balance.every", message=unused)
-        if layers and (unused := _unused_order(training.balance, len(layers))):
-            yield Detail(path=f"{path}.balance.order", message=unused)
-
-
-def _unused_order(balance: Balance, layers: int) -> str | None:
-    """Why an order of layers changes nothing, if so."""
-    orders, modes = [each for each in listed(balance.order) if each in ORDERED], listed(balance.mode)
-    if orders and modes == ["none"]:
-        return f"mode none balances nothing: leave order out, got {' and '.join(orders)}"
-    if orders and layers < 2:
-        return f"one layer of hidden units has no order: leave it out, got {' and '.join(orders)}"
-    return None
-
-
-def _unused_every(balance: Balance, epochs: int) -> str | None:
-    """Why `every` does nothing, if so; 1 is what it is where nobody wrote it."""
-    modes, every = listed(balance.mode), listed(balance.every)
-    if set(modes).isdisjoint(RECURRING):
-        again = f"{', '.join(SWEEPING)} and {RECURRING[-1]}"
-        rule = f"only modes {again} balance again, mode {' and '.join(modes)} does not: leave every out"
-        return None if every == [1] else f"{rule}, got {', '.join(map(str, every)) or 'a range'}"
-    late = next((each for each in every if each > epochs), None)
-    return None if late is None else f"the first would come after the last of {epochs} epochs, got {late}"

@@ -403,7 +403,8 @@ class Study(Strict):
         reported = [self.metrics_of(arm) for arm in (self.arms if arms is None else arms)]
         if self.selection != "validation" or not all(twin in names for names in reported):
             return metric
-        return next((name for names in reported for name in names if name == twin), twin)  # with its row, if it is own
+        # the reported name: of own code it carries its row
+        return next((name for names in reported for name in names if name == twin), twin)
 
     @property
     def evaluation_at_rungs(self) -> Evaluation:

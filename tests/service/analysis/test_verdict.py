@@ -328,9 +328,9 @@ def test_the_exact_front_is_said_of_both() -> None:
         rival(place(exact=-0.07, amounts={"weighting.beta": 0.1}), base=BASE._replace(exact=place(exact=-0.05).exact))
     )
     assert (
-        "It lands where β ≈ 0.1 lands, 0.0700 ± 0.0100 bits of I(Z;Y) below the exact curve, "
-        "off it by more than 2 % of the objectives’ ranges; base lies 0.0500 ± 0.0100 bits of I(Z;Y) below the exact "
-        "curve, off it by more than 2 % of the objectives’ ranges."
+        "It lands where β ≈ 0.1 lands, 0.0700 ± 0.0100 bits of I(Z;Y) below the exact curve "
+        "(off it, by more than 2 % of the objectives’ ranges); base lies 0.0500 ± 0.0100 bits of I(Z;Y) below the "
+        "exact curve (off it, by more than 2 % of the objectives’ ranges)."
     ) in words
 
 
@@ -341,7 +341,10 @@ def test_a_place_on_the_exact_front_is_told_by_its_whole_interval(mean: float, s
     assert known is not None and known.standing == standing
     assert known._replace(distance=Interval(mean, None, 2)).standing is None
     words = said(rival(place(exact=mean)))
-    assert ("on it within 2 %" in words, "off it by more than 2 %" in words) == (standing == "on", standing == "off")
+    assert ("(on it, within 2 %" in words, "(off it, by more than 2 %" in words) == (
+        standing == "on",
+        standing == "off",
+    )
 
 
 @pytest.mark.parametrize(

@@ -437,7 +437,7 @@ def test_a_study_on_gaussian_data_is_held_against_the_exact_curve() -> None:
     assert mib.matched["i_zy_bits"].mean == pytest.approx(-0.2, abs=1e-3)
     assert (mib.distance.mean or 0) < (grid.distance.mean or 0) < 0
     assert (grid.standing, mib.standing) == ("off", "off")
-    assert "below the exact curve, off it by more than 2 % of the objectives’ ranges" in answer.verdict
+    assert "below the exact curve (off it, by more than 2 % of the objectives’ ranges)" in answer.verdict
     assert 0.01 < answer.arms[1].amounts_to["weighting.beta"] < 0.1
 
 

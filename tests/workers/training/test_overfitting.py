@@ -15,7 +15,7 @@ from service.contract.study.parsing import check_study
 from service.contract.study.study import Evaluation
 from workers import data
 from workers.training import loop
-from workers.training.overfitting import between
+from workers.training.overfitting import gap_and_ratio
 
 CPU = torch.device("cpu")
 HELD_OUT = Digits(validation_fraction=0.25)
@@ -25,7 +25,7 @@ def test_the_ratio_is_that_of_the_paper() -> None:
     """|(O(n) − O(n₀)) / (G(n) − G(n₀))| (gradient blending, eq. 1) of two terms, training over validation loss."""
     first = torch.tensor([[[2.0, 1.0]], [[2.1, 1.0]]])
     last = torch.tensor([[[0.5, 0.2]], [[1.1, 1.0]]])
-    gap, ratio = between(first, last)
+    gap, ratio = gap_and_ratio(first, last)
     torch.testing.assert_close(gap, torch.tensor([[0.6, 0.8]]))
     torch.testing.assert_close(ratio[0, 0], torch.tensor(0.5))  # the gap grew from 0.1 to 0.6, while 1.0 was gained
     assert math.isinf(ratio[0, 1]), "nothing was gained: no number"
@@ -55,7 +55,7 @@ def test_both_losses_are_of_the_weights_after_the_epoch_and_counted_from_the_unt
     first = losses()
     for epoch in (1, 2, 3):
         cohort.train_epoch(epoch)
-        gap, ratio = between(first, losses())
+        gap, ratio = gap_and_ratio(first, losses())
         for k, trial in enumerate(trials):
             found = reports[epoch - 1].metrics[trial.id]
             for i, term in enumerate(("pred", "info")):

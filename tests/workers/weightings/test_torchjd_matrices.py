@@ -89,10 +89,9 @@ def test_what_it_remembers_is_all_it_needs_to_go_on(params: Any) -> None:
             weighting(torch.ones(2, 3).double(), weighting.gram(g, a))
     later = build([params] * 2, SETTING)
     later.load({name: tensor.clone() for name, tensor in left.state().items()})
-    assert STEPS > 3
-    for g, a in batches(2)[3:]:
-        one, other = (w(torch.ones(2, 3).double(), w.gram(g, a)) for w in (straight, later))
-        assert torch.equal(one, other)
+    rows = [[w(torch.ones(2, 3).double(), w.gram(g, a)) for g, a in batches(2)[3:]] for w in (straight, later)]
+    one, other = map(torch.stack, rows)
+    assert one.shape == (STEPS - 3, 2, 3) and torch.equal(one, other)
 
 
 def test_dualproj_is_the_nearest_direction_without_conflict() -> None:
