@@ -139,7 +139,7 @@ export async function showStudy(/** @type {HTMLElement} */ page, /** @type {stri
   }
 
   brush.list.addEventListener("click", () => openTrials(() => trials.filterBrushed()));
-  const follow = (/** @type {FigurePanel | TrialsTable | CurveSlider} */ panel) =>
+  const follow = (/** @type {FigurePanel | TrialsTable | import("./curve-slider.js").CurveSlider} */ panel) =>
     followed.set(panel, live.add({ element: panel.element, refresh: () => panel.refresh() }));
   [...mainPanels, ...along].forEach(follow);
   live.add({

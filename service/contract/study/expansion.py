@@ -105,7 +105,11 @@ def idle_searches(study: Study) -> Iterator[Detail]:
     for i, _, arm in branches_of(study):
         if not isinstance(arm.search, Suggesting) or isinstance(study.arms[i].weighting, WeightingChoice):
             continue
-        if not any(part.searched() for part in parts_of(study, arm)):
+        try:
+            parts = parts_of(study, arm)
+        except ValidationError:  # told with its own path
+            continue
+        if not any(part.searched() for part in parts):
             what = "a {range: …}" if isinstance(arm.search, FillSearch) else "a {range: …} or a {choice: […]}"
             rule = f"search {arm.search.name} needs something to search: give {what} in this arm"
             yield Detail(path=f"arms[{i}].search", message=rule)

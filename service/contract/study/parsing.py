@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from service.contract.study import limit_rules, stopping_rules
 from service.contract.study.axis_sizes import refuse_crowded
-from service.contract.study.expansion import arm_errors, count_trials, count_verifying
+from service.contract.study.expansion import arm_errors, count_trials, count_verifying, idle_searches
 from service.contract.study.rules import broken
 from service.contract.study.study import Study
 from service.contract.study.yaml_text import compose, value_of
@@ -152,7 +152,9 @@ def check_study(body: Any) -> Study:
     with suppress(ValidationError):  # of what an arm overrides, which the arm's errors tell
         _refuse_more(study, sum(count_trials(study).values()))  # before the values of its axes are looked at
     # Rules between parts take it that each value of an axis is one that its field may have.
-    if details := arm_errors(study) or broken(study):
+    if details := arm_errors(study):
+        raise _refused([*details, *idle_searches(study)])
+    if details := broken(study):
         raise _refused(details)
     _refuse_more(study, sum(count_trials(study).values()) + sum(count_verifying(study).values()))
     if details := [*limit_rules.broken(study), *stopping_rules.idle(study)]:
