@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import torch
 
@@ -77,6 +79,8 @@ ALONE = {
     "a random function that is not answered": two_heads(
         noise="h = h * torch.multinomial(torch.ones(5), h.shape[0], True)[:, None]"
     ),
+    "a number of numpy's": two_heads(noise="h = h * float(__import__('numpy').random.beta(2.0, 2.0))"),
+    "a number of Python's": two_heads(noise="h = h * __import__('random').random()"),
     "a number taken out": two_heads(noise="h = h * float(h.detach().abs().mean())"),
 }
 
@@ -112,6 +116,35 @@ def test_members_equal_members_alone(tmp_path: Path, text: str) -> None:
     assert_equal_to_alone(code, [own_trial(code, f"t{k}", weightings[k], seeds[k]) for k in range(4)])
 
 
+@pytest.mark.parametrize("which", ["a number of numpy's", "a number of Python's"])
+def test_numbers_of_numpy_and_python_are_the_seeds_and_the_process_keeps_its_own(tmp_path: Path, which: str) -> None:
+    code, members = written(tmp_path, ALONE[which]), [trial("t0"), trial("t1", seed=1)]
+    numpy.random.seed(3)
+    random.seed(3)
+    first = reports(code, members)
+    then = float(numpy.random.rand()), random.random()
+    numpy.random.seed(3)
+    random.seed(3)
+    assert then == (float(numpy.random.rand()), random.random())
+    again = reports(code, members)  # from another place
+    assert [told(report, "t0") for report in first] == [told(report, "t0") for report in again]
+    losses = [[report.metrics[name]["loss_class"] for report in first] for name in ("t0", "t1")]
+    assert losses[0] != losses[1]
+    told_why = code.cohort(members, OwnData(), CPU).stacking
+    assert told_why == "not stacked: random numbers of numpy or Python were drawn, which stacked members would share"
+
+
+def test_numbers_of_numpy_in_a_later_batch_end_the_stacking(tmp_path: Path) -> None:
+    later = """if self.training and torch.is_grad_enabled():
+            self.calls = getattr(self, "calls", 0) + 1
+        if getattr(self, "calls", 0) > 60: h = h * __import__('random').random()"""
+    cohort = written(tmp_path, two_heads(noise=later)).cohort([trial("t0"), trial("t1", seed=1)], OwnData(), CPU)
+    cohort._go(True)
+    for epoch in range(1, 60):
+        cohort.train_epoch(epoch)
+    assert not cohort.stacks and cohort.stacking.startswith("not stacked any more: random numbers of numpy or Python")
+
+
 @pytest.mark.parametrize(
     ("text", "stacks"), [(t, True) for t in STACKED.values()] + [(t, False) for t in ALONE.values()]
 )
@@ -119,7 +152,8 @@ def test_what_cannot_be_stacked_says_why(tmp_path: Path, text: str, stacks: bool
     code = written(tmp_path, text)
     cohort = code.cohort([own_trial(code, f"t{seed}", Fixed(), seed) for seed in range(3)], OwnData(), CPU)
     assert cohort.stacks == stacks
-    assert cohort.stacking.startswith("stacked: 3 members" if stacks else "not stacked: RuntimeError: ")
+    why = "random numbers of numpy or Python" if "__import__" in text else "RuntimeError: "
+    assert cohort.stacking.startswith("stacked: 3 members" if stacks else f"not stacked: {why}")
     assert cohort.stacking in str(cohort)
 
 
