@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -196,6 +196,17 @@ class OwnCohort:
             own |= {TEST_LOSS.of(term): losses[:, i].tolist() for i, term in enumerate(self.problem.terms)}
             columns |= {metric if name == "test" else VALIDATION.of(metric): own[metric] for metric in own}
         return columns
+
+    def unmeasured(self, columns: Mapping[str, Sequence[float]]) -> Mapping[int, str]:
+        """Which members end without a number for a declared metric on the test split, and why they fail for it."""
+        file, line = place_of(self._own.measure, self._folder)
+        place = f"{file}:{line}: " if file else ""
+        return {
+            k: f"{place}measure gave {value} for {metric} on the test split in the last epoch"
+            for metric in reversed(self._metrics)  # so that the first one is told
+            for k, value in enumerate(columns[metric])
+            if not math.isfinite(value)
+        }
 
     def shown(self) -> tuple[Target, Part] | None:
         """Whose codes a latent map shows, and of which examples."""

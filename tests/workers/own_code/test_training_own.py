@@ -287,9 +287,31 @@ def test_losses_may_differentiate_by_their_inputs(tmp_path: Path) -> None:
     assert {name: together.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)
 
 
-def test_a_metric_that_is_no_number_fails_nothing_and_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    code = written(tmp_path, two_heads().replace('"mae": (b - p).abs().mean()', '"mae": (b - p).abs().mean() / 0 * 0'))
+def test_a_metric_that_is_no_number_at_the_end_fails_its_member_at_the_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before the end it is told, and null."""
+    text = two_heads().replace('"mae": (b - p).abs().mean()', '"mae": (b - p).abs().mean() / 0 * 0')
+    members = [trial(f"t{k}", seed=k) for k in range(2)]
     with caplog.at_level("WARNING"):
-        last = reports(code, [trial(f"t{k}", seed=k) for k in range(2)])[-1]
-    assert not last.failures and last.metrics["t0"]["acc"] is not None
+        *before, last = reports(written(tmp_path, text), members)
+    line = next(i for i, each in enumerate(text.splitlines(), 1) if "def measure" in each)
+    why = f"mine.py:{line}: measure gave nan for mae on the test split in the last epoch"
+    assert last.failures == {"t0": why, "t1": why} and not any(report.failures for report in before)
+    assert last.metrics["t0"]["acc"] is not None and last.metrics["t0"]["mae"] is None and last.final
     assert "measure gave no finite mae for 2 of 2 members on test in epoch 3" in caplog.text
+
+
+def test_a_metric_that_is_no_number_for_one_member_fails_that_one_alone(tmp_path: Path) -> None:
+    """The other's weights are kept."""
+    whole, made = '"mae": (b - p).abs().mean()', "nn.Linear(width, 1)\n"
+    text = two_heads().replace(whole, f"{whole} / (model.price.bias - model.start).abs().sum()")
+    text = text.replace(made, f'{made}        self.register_buffer("start", self.price.bias.detach().clone())\n')
+    members = [trial("good", optimizer="sgd"), trial("bad", optimizer="sgd", learning_rate=1e-20)]
+    kept: list[str] = []
+
+    def keeping(cohort: Any, alive: Mapping[int, PlannedTrial]) -> None:
+        kept.extend(each.id for each in alive.values())
+
+    last = reports(written(tmp_path, text), members, at_end=keeping)[-1]
+    assert set(last.failures) == {"bad"} and kept == ["good"] and last.metrics["good"]["mae"] is not None
