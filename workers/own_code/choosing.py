@@ -13,6 +13,7 @@ from torch import Tensor
 from service.contract.wording.numbers import number
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
+from workers.own_code.randomness import Unprepared
 from workers.own_code.running_members import Batch, OneByOne, Stacked, Way
 
 CLOSE = 1e-5  # how far stacked numbers may be from a member's own, relatively
@@ -55,6 +56,8 @@ def choose(members: Members, losses: Function, batch: Batch, clock: Callable[[],
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that an operation has no rule and is slow is seen by the clock
                 together = _tried(stacked, members, losses, batch, before)
+        except Unprepared as error:
+            return Choice(alone, f"not stacked: {error}")
         except Exception as error:  # noqa: BLE001 - vmap and user code raise anything; alone the same code just ran
             return Choice(alone, f"not stacked: {_first_line(error)}")
         if (apart := _apart(together, one_by_one)) is not None:

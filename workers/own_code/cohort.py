@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +35,7 @@ from workers.own_code.measuring import Measuring
 from workers.own_code.members import Members
 from workers.own_code.optimizing import OwnOptimizers
 from workers.own_code.passes import Passes
+from workers.own_code.randomness import undisturbed
 from workers.own_code.running_members import Batch, Way
 from workers.own_code.sharing import check_slots, reach_of
 from workers.own_code.step import step
@@ -93,7 +94,7 @@ class OwnCohort:
                 self.split, seeds, first.training.batch_size, partial(users_own, folder, problem.data)
             )
             self.model = Members(problem, seeds, self._passes.first_rows, alive)
-        with users_own(folder, problem.losses), torch.random.fork_rng(devices=()), self.model.attributes.changing():
+        with users_own(folder, problem.losses), undisturbed(), self.model.attributes.changing():
             self._find_shared()
         steps = math.ceil(len(self.split.train) / self._training.batch_size)
         setting = weightings.Setting(
@@ -112,7 +113,7 @@ class OwnCohort:
         self.kept = KeptWeights(trials, [stack.flat for stack in self.model.stacks], self.model.state())
         self.angles = Angles(terms)
         self.model.train(False)
-        with torch.random.fork_rng(devices=()):
+        with undisturbed():
             self._coded = coded_of(problem, self._way, self._alone, self.split, seeds, folder)
 
     def __str__(self) -> str:
@@ -151,7 +152,7 @@ class OwnCohort:
         self._set_pace(epoch)
         self.weighting.anneal(annealing.shares(self._trainings, epoch, self.seeds.device))
         self.model.train(True)
-        with torch.random.fork_rng(devices=()):
+        with undisturbed():
             for number, batch in enumerate(self._passes.epoch(epoch)):
                 update = self._step(batch)
                 with users_own(self._folder, self._own.optimizer):
@@ -180,7 +181,7 @@ class OwnCohort:
         """The declared metrics and the terms' losses of test and validation split, per member."""
         columns: Columns = {}
         if self._coded is not None:
-            with torch.random.fork_rng(devices=()):
+            with undisturbed():
                 columns |= self._coded.evaluate(evaluation, epoch, last)
         elif evaluation.attacks and self._own.logits is not None:
             words = "evaluation.attacks: logits needs data in memory, but they are too large and read item by item"
@@ -195,6 +196,17 @@ class OwnCohort:
             own |= {TEST_LOSS.of(term): losses[:, i].tolist() for i, term in enumerate(self.problem.terms)}
             columns |= {metric if name == "test" else VALIDATION.of(metric): own[metric] for metric in own}
         return columns
+
+    def unmeasured(self, columns: Mapping[str, Sequence[float]]) -> Mapping[int, str]:
+        """Which members end without a number for a declared metric on the test split, and why they fail for it."""
+        file, line = place_of(self._own.measure, self._folder)
+        place = f"{file}:{line}: " if file else ""
+        return {
+            k: f"{place}measure gave {value} for {metric} on the test split in the last epoch"
+            for metric in reversed(self._metrics)  # so that the first one is told
+            for k, value in enumerate(columns[metric])
+            if not math.isfinite(value)
+        }
 
     def shown(self) -> tuple[Target, Part] | None:
         """Whose codes a latent map shows, and of which examples."""
@@ -226,7 +238,7 @@ class OwnCohort:
     def _means(self, function: Function, name: PartName, part: OwnPart) -> Tensor:
         """The means of what a function gives over a split: [K, …]."""
         what, method = ("losses", self._own.losses) if function is self._losses else ("measure", self._own.measure)
-        with users_own(self._folder, method), torch.random.fork_rng(devices=()):
+        with users_own(self._folder, method), undisturbed():
             return self._measuring(function, lambda: self._passes.measured(what, name, part))
 
     def _tell_missing(self, measured: Tensor, split: PartName, epoch: int) -> None:
@@ -257,7 +269,7 @@ class OwnCohort:
 
     def _chosen(self) -> choosing.Choice:
         self.model.train(True)
-        with users_own(self._folder, self._own.losses), torch.random.fork_rng(devices=()):
+        with users_own(self._folder, self._own.losses), undisturbed():
             return choosing.choose(self.model, self._losses, next(self._passes.epoch(1)))
 
     def _set_pace(self, epoch: int) -> None:

@@ -88,6 +88,12 @@ def at(thing: Callable[..., Any] | type, folder: Path, message: str) -> CodeErro
     return CodeError(message, file, line)
 
 
+def at_line(file: str, line: int, folder: Path, message: str) -> CodeError:
+    """A rule that is broken at a line of the user's; without a place where the file is not theirs."""
+    own = _within(file, folder)
+    return CodeError(message, own, line if own else 0)
+
+
 def place_of(thing: Callable[..., Any] | type, folder: Path) -> tuple[str, int]:
     """File, as seen from the user's folder, and line; nothing where it is not known."""
     plain = inspect.unwrap(thing) if callable(thing) else thing

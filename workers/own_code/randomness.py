@@ -11,6 +11,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -31,7 +32,7 @@ class Request(NamedTuple):
 
 
 class Unprepared(RuntimeError):
-    """Numbers cannot be drawn while members are stacked; only what was asked for in a batch before is there."""
+    """Numbers cannot be drawn while members are stacked; only what was asked of torch in a batch before is there."""
 
 
 class Noise:
@@ -62,11 +63,12 @@ class Noise:
             for j, request in enumerate(self.asked):
                 self._drawn(j, request)
             return
-        # torch's own generators stand at this seed's place in the step, for functions that are not answered.
+        # The process's generators stand at this seed's place in the step, for functions that are not answered.
         start = generator(self._seeds.distinct[draw], f"{self._stream}/rest/{self._step}").initial_seed()
         torch.default_generator.manual_seed(start)
         if self._seeds.device.type == "cuda":
             torch.cuda.manual_seed(start)
+        _seed_others(start)
 
     def next(self, kind: str, shape: tuple[int, ...]) -> Tensor:
         """What the next request gets: [S, *shape]."""
@@ -94,17 +96,54 @@ class Noise:
 @contextmanager
 def seeded(seed: int, stream: str = "") -> Iterator[None]:
     """The process's random numbers stand at this seed within, at its stream if one is named, and return after it."""
-    start = generator(seed, stream).initial_seed() % 2**63 if stream else seed
+    with undisturbed():
+        start = generator(seed, stream).initial_seed() % 2**63 if stream else seed
+        torch.manual_seed(start)
+        _seed_others(start)
+        yield
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """The process's random numbers, those of torch, numpy and Python, stand afterwards where they stood."""
     numpy = sys.modules.get("numpy")
     before, before_numpy = random.getstate(), numpy.random.get_state() if numpy else None
     with torch.random.fork_rng(devices=range(torch.cuda.device_count()) if torch.cuda.is_available() else ()):
-        torch.manual_seed(start)
-        random.seed(start)
-        if numpy:
-            numpy.random.seed(start % 2**32)
         try:
             yield
         finally:
             random.setstate(before)
             if numpy:
                 numpy.random.set_state(before_numpy)
+
+
+class OthersNumbers:
+    """Whether numpy's or Python's random numbers were drawn since: a call for all members has but one of them.
+
+    From a known seed, so that the next number tells: reading whole states would take longer than some steps.
+    """
+
+    def __init__(self) -> None:
+        self._numpy = sys.modules.get("numpy")
+        _seed_others(0)
+
+    def check(self) -> None:
+        drawn = random.random() != _FIRST_OF_PYTHON
+        if self._numpy:
+            drawn = drawn or self._numpy.random.random_sample() != _first_of_numpy()
+        if drawn:
+            raise Unprepared("random numbers of numpy or Python were drawn, which stacked members would share")
+
+
+_FIRST_OF_PYTHON = random.Random(0).random()
+
+
+@cache
+def _first_of_numpy() -> float:
+    return float(sys.modules["numpy"].random.RandomState(0).random_sample())
+
+
+def _seed_others(start: int) -> None:
+    random.seed(start)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(start % 2**32)

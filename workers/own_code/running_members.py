@@ -18,7 +18,7 @@ from workers.own_code.forms import Form, put_together
 from workers.own_code.functions import Function
 from workers.own_code.members import Members
 from workers.own_code.memory import at_boundary
-from workers.own_code.randomness import Noise
+from workers.own_code.randomness import Noise, OthersNumbers
 
 
 class Batch(NamedTuple):
@@ -75,7 +75,7 @@ class Way(Protocol):
 
 
 class Stacked(Way):
-    """`vmap` over stacked parameters and buffers. A random function that is not answered raises."""
+    """`vmap` over stacked parameters and buffers. A random function that is not answered raises, numpy's too."""
 
     same_flow = True  # vmap takes no branch on a tensor's values
 
@@ -97,11 +97,13 @@ class Stacked(Way):
 
         members.alive()
         batch.begin()
+        others = OthersNumbers()
         # All in one row: taking nested arguments apart takes as long as some of the operations.
         with _unchecked_distributions():
             given = vmap(one, randomness="error")(
                 batch.draws, *members.leaves, *members.buffers.values(), *batch.columns
             )
+        others.check()
         count = len(given) - len(members.buffers)
         with torch.no_grad():
             for tensor, after in zip(members.buffers.values(), given[count:], strict=True):

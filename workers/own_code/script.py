@@ -26,7 +26,7 @@ from service.contract.study.expansion import PlannedTrial
 from service.contract.wire.epoch_report import EpochReport
 from service.contract.wire.events import Metrics
 from service.contract.wording.numbers import number
-from workers.own_code.errors import CodeError, explained
+from workers.own_code.errors import CodeError, at_line, explained
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.randomness import seeded
 from workers.own_code.trial import Said, Saved, Stopped, Trial
@@ -105,6 +105,7 @@ class _Running:
     ) -> None:
         self._planned, self._trial, self._said, self._keeper, self._watch = planned, trial, said, keeper, watch
         self.ended, self.epoch = Ended(None), trial.saved_at.epoch
+        self.heard: Said | None = None  # last
         self._stops = False
         self._until: float | None = None  # it is waited for, once it has had its last word or was made to end
         self._kept = trial.saved_at
@@ -112,7 +113,7 @@ class _Running:
     def reports(self) -> Iterator[EpochReport]:
         """Those with metrics. When it is to leave, one more is taken, so that its work is not for nothing."""
         while isinstance(each := self._next(), Said):
-            self.epoch = each.epoch
+            self.heard, self.epoch = each, each.epoch
             for name in (name for name, value in each.metrics.items() if not math.isfinite(value)):
                 log.warning("report %d gave no finite %s: it has no place on a front", each.epoch, name)
             metrics: Metrics = {EPOCH: each.epoch, SECONDS: each.seconds, **each.metrics}
@@ -184,6 +185,8 @@ def _last(
         fault = explained(running.ended.error, code.folder)
     elif not trial.reported:
         fault = CodeError(f"{planned.problem.name} ended without a report: it has to call trial.report")
+    elif running.heard:
+        fault = _unmeasured(running.heard, code.folder)
     if fault:
         log.warning("trial %s failed: %s", planned.id, fault.told)
     else:
@@ -194,6 +197,15 @@ def _last(
         saved = trial.saved_at
         at_last(Progress(saved.epoch, saved.seconds, (), lambda: _state(saved)), last)
     return last
+
+
+def _unmeasured(last: Said, folder: Path) -> CodeError | None:
+    """What is wrong with the last report, as far as a metric in it is no number."""
+    for name, value in last.metrics.items():
+        if not math.isfinite(value):
+            words = f"trial.report got {value} for {name}, and nothing after it"
+            return at_line(last.file, last.line, folder, words)
+    return None
 
 
 def _run(function: Trainable, trial: Trial, said: queue.Queue[Said | Ended], spec: OwnProblem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ class Said(NamedTuple):
     epoch: int
     seconds: float
     metrics: dict[str, float]
+    file: str  # where the function reported
+    line: int
 
 
 class Saved(NamedTuple):
@@ -61,7 +64,8 @@ class Trial:
             )
         self._epoch = self._epoch + 1 if epoch is None else epoch
         self._before, self.reported = self.seconds, True
-        self._say(Said(self._epoch, self._before, checked))
+        caller = sys._getframe(1)
+        self._say(Said(self._epoch, self._before, checked, caller.f_code.co_filename, caller.f_lineno))
         self._next.acquire()
         self._start = self._clock()  # waiting is no training
 

@@ -92,9 +92,7 @@ def train(
         seconds += clock() - start
         losses = cohort.problem.raw(losses)
         failures = {k: _failure(losses[:, k], trials[k], cohort.problem.terms, epoch) for k in alive}
-        failed = {alive.pop(k).id: f"{cohort.problem.place}{why}" for k, why in failures.items() if why}
-        for name, why in failed.items():
-            log.warning("trial %s failed: %s", name, why)
+        failed = _told({alive.pop(k).id: f"{cohort.problem.place}{why}" for k, why in failures.items() if why})
         last = epoch == epochs
         columns = _epoch_means(losses, weights, cohort.problem.terms)
         rests = rung is not None and epoch == rung.epoch and not last
@@ -105,15 +103,21 @@ def train(
             if alive:
                 columns |= cohort.evaluate(measured, epoch, last)
             points = cohort.curves(evaluation, epoch, last) if drawn else {}
-            missing = (at_end(cohort, alive) if last and alive and at_end else None) or {}
+            unmeasured = cohort.unmeasured(columns) if last and alive else {}
+            whole = {k: trial for k, trial in alive.items() if k not in unmeasured}
+            missing = (at_end(cohort, whole) if last and whole and at_end else None) or {}
         columns |= cohort.kept.after_epoch(epoch, columns, last)
-        shared: Metrics = {EPOCH: epoch, SECONDS: seconds / len(trials)}
         own = {**cohort.weighting.report(), **cohort.angles.report(watched)}
-        metrics = {trial.id: {**shared, **_of_member(k, columns, own)} for k, trial in alive.items()}
+        metrics = {
+            trial.id: {**_clock(epoch, seconds / len(trials)), **_of_member(k, columns, own)}
+            for k, trial in alive.items()
+        }
+        failed |= _told({trial.id: unmeasured.get(k) for k, trial in alive.items()})
+        own_points = {trial.id: points[k] for k, trial in whole.items() if k in points}
+        alive = whole
         if last or not alive:
-            took = number(seconds)
-            log.info("trained %d epochs in %s s, %d of %d trials to the end", epoch, took, len(alive), len(trials))
-        own_points = {trial.id: points[k] for k, trial in alive.items() if k in points}
+            took = f"trained {epoch} epochs in {number(seconds)} s"
+            log.info("%s, %d of %d trials to the end", took, len(alive), len(trials))
         report = EpochReport(
             epoch=epoch,
             metrics=metrics,
@@ -123,8 +127,7 @@ def train(
             final=last or not alive,
             rests=rests and bool(alive),
         )
-        ended = tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
-        progress = Progress(epoch, seconds, ended, cohort.state, epochs)
+        progress = Progress(epoch, seconds, _others(trials, alive), cohort.state, epochs)
         if at_last and last and alive:
             at_last(progress, report)
         if rung and rung.save and report.rests:
@@ -176,6 +179,7 @@ class Trained(Protocol):
 
     def train_epoch(self, epoch: int) -> tuple[Tensor, Tensor]: ...
     def evaluate(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[str, list[float]]: ...
+    def unmeasured(self, columns: Mapping[str, Sequence[float]]) -> Mapping[int, str]: ...
     def curves(self, evaluation: Evaluation, epoch: int, last: bool) -> dict[int, Curve]: ...
     def shown(self) -> tuple[Target, Part] | None: ...
     def state(self) -> State: ...
@@ -338,6 +342,10 @@ class Cohort:
         self._tell(self.weighting.middle())
         return curves
 
+    def unmeasured(self, columns: Mapping[str, Sequence[float]]) -> Mapping[int, str]:
+        """An estimate that is no number fails nothing: the loss is what says that a training went wrong."""
+        return {}
+
     def shown(self) -> tuple[Target, Part] | None:
         """Whose codes a latent map shows, and of which examples; none where the problem has no code."""
         problem = self.problem
@@ -390,6 +398,22 @@ def _check_alike(trials: Sequence[PlannedTrial]) -> None:
         other = next((v for v in values if v != values[0]), values[0])
         if other != values[0]:
             raise ValueError(f"trials of a cohort must share {what}, got {values[0]!r} and {other!r}")
+
+
+def _others(trials: Sequence[PlannedTrial], alive: Mapping[int, PlannedTrial]) -> tuple[str, ...]:
+    return tuple(trial.id for k, trial in enumerate(trials) if k not in alive)
+
+
+def _clock(epoch: int, seconds: float) -> Metrics:
+    return {EPOCH: epoch, SECONDS: seconds}
+
+
+def _told(failures: Mapping[str, str | None]) -> dict[str, str]:
+    """Those trials that failed, by name, with why, which is logged."""
+    failed = {name: why for name, why in failures.items() if why}
+    for name, why in failed.items():
+        log.warning("trial %s failed: %s", name, why)
+    return failed
 
 
 def _epoch_means(losses: Tensor, weights: Tensor, terms: Sequence[str]) -> dict[str, list[float]]:

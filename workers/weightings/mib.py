@@ -68,6 +68,7 @@ class Mib(Weighting):
 
 
 def _info_scale(params: Spec, latent: int) -> float:
+    """`latent` is 0 where no size of the code is known, as in a user's problem: the sum is then left as it is."""
     if params.info_scale == "sum":
         return 1.0
-    return 1 / latent if params.info_scale == "dimension" else params.info_scale
+    return 1 / max(latent, 1) if params.info_scale == "dimension" else params.info_scale

@@ -234,3 +234,15 @@ def test_a_fault_fails_the_trial_with_the_users_own_line(tmp_path: Path, body: s
 def test_random_numbers_stand_at_the_seed(tmp_path: Path) -> None:
     body = "    import random, torch\n    trial.report(size=random.random() + torch.rand(()).item())\n"
     assert sizes(run(tmp_path, body)) == sizes(run(tmp_path, body))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_last_report_without_a_number_fails_the_trial_at_its_line(tmp_path: Path, value: str) -> None:
+    reports = run(tmp_path, f"\n    trial.report(size=1)\n    trial.report(size=float('{value}'))\n")
+    assert reports[-1].failures == {"t": f"mine.py:8: trial.report got {value} for size, and nothing after it"}
+    assert sizes(reports) == [(1, 1), (2, None)]
+
+
+def test_a_report_without_a_number_before_another_fails_nothing(tmp_path: Path) -> None:
+    reports = run(tmp_path, "\n    trial.report(size=float('nan'))\n    trial.report(size=1)\n")
+    assert not reports[-1].failures and sizes(reports) == [(1, None), (2, 1)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import torch
 
@@ -77,6 +79,8 @@ ALONE = {
     "a random function that is not answered": two_heads(
         noise="h = h * torch.multinomial(torch.ones(5), h.shape[0], True)[:, None]"
     ),
+    "a number of numpy's": two_heads(noise="h = h * float(__import__('numpy').random.beta(2.0, 2.0))"),
+    "a number of Python's": two_heads(noise="h = h * __import__('random').random()"),
     "a number taken out": two_heads(noise="h = h * float(h.detach().abs().mean())"),
 }
 
@@ -112,6 +116,35 @@ def test_members_equal_members_alone(tmp_path: Path, text: str) -> None:
     assert_equal_to_alone(code, [own_trial(code, f"t{k}", weightings[k], seeds[k]) for k in range(4)])
 
 
+@pytest.mark.parametrize("which", ["a number of numpy's", "a number of Python's"])
+def test_numbers_of_numpy_and_python_are_the_seeds_and_the_process_keeps_its_own(tmp_path: Path, which: str) -> None:
+    code, members = written(tmp_path, ALONE[which]), [trial("t0"), trial("t1", seed=1)]
+    numpy.random.seed(3)
+    random.seed(3)
+    first = reports(code, members)
+    then = float(numpy.random.rand()), random.random()
+    numpy.random.seed(3)
+    random.seed(3)
+    assert then == (float(numpy.random.rand()), random.random())
+    again = reports(code, members)  # from another place
+    assert [told(report, "t0") for report in first] == [told(report, "t0") for report in again]
+    losses = [[report.metrics[name]["loss_class"] for report in first] for name in ("t0", "t1")]
+    assert losses[0] != losses[1]
+    told_why = code.cohort(members, OwnData(), CPU).stacking
+    assert told_why == "not stacked: random numbers of numpy or Python were drawn, which stacked members would share"
+
+
+def test_numbers_of_numpy_in_a_later_batch_end_the_stacking(tmp_path: Path) -> None:
+    later = """if self.training and torch.is_grad_enabled():
+            self.calls = getattr(self, "calls", 0) + 1
+        if getattr(self, "calls", 0) > 60: h = h * __import__('random').random()"""
+    cohort = written(tmp_path, two_heads(noise=later)).cohort([trial("t0"), trial("t1", seed=1)], OwnData(), CPU)
+    cohort._go(True)
+    for epoch in range(1, 60):
+        cohort.train_epoch(epoch)
+    assert not cohort.stacks and cohort.stacking.startswith("not stacked any more: random numbers of numpy or Python")
+
+
 @pytest.mark.parametrize(
     ("text", "stacks"), [(t, True) for t in STACKED.values()] + [(t, False) for t in ALONE.values()]
 )
@@ -119,7 +152,8 @@ def test_what_cannot_be_stacked_says_why(tmp_path: Path, text: str, stacks: bool
     code = written(tmp_path, text)
     cohort = code.cohort([own_trial(code, f"t{seed}", Fixed(), seed) for seed in range(3)], OwnData(), CPU)
     assert cohort.stacks == stacks
-    assert cohort.stacking.startswith("stacked: 3 members" if stacks else "not stacked: RuntimeError: ")
+    why = "random numbers of numpy or Python" if "__import__" in text else "RuntimeError: "
+    assert cohort.stacking.startswith("stacked: 3 members" if stacks else f"not stacked: {why}")
     assert cohort.stacking in str(cohort)
 
 
@@ -253,9 +287,31 @@ def test_losses_may_differentiate_by_their_inputs(tmp_path: Path) -> None:
     assert {name: together.metrics["t1"][name] for name in own} == pytest.approx(own, rel=1e-4, abs=1e-6)
 
 
-def test_a_metric_that_is_no_number_fails_nothing_and_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    code = written(tmp_path, two_heads().replace('"mae": (b - p).abs().mean()', '"mae": (b - p).abs().mean() / 0 * 0'))
+def test_a_metric_that_is_no_number_at_the_end_fails_its_member_at_the_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before the end it is told, and null."""
+    text = two_heads().replace('"mae": (b - p).abs().mean()', '"mae": (b - p).abs().mean() / 0 * 0')
+    members = [trial(f"t{k}", seed=k) for k in range(2)]
     with caplog.at_level("WARNING"):
-        last = reports(code, [trial(f"t{k}", seed=k) for k in range(2)])[-1]
-    assert not last.failures and last.metrics["t0"]["acc"] is not None
+        *before, last = reports(written(tmp_path, text), members)
+    line = next(i for i, each in enumerate(text.splitlines(), 1) if "def measure" in each)
+    why = f"mine.py:{line}: measure gave nan for mae on the test split in the last epoch"
+    assert last.failures == {"t0": why, "t1": why} and not any(report.failures for report in before)
+    assert last.metrics["t0"]["acc"] is not None and last.metrics["t0"]["mae"] is None and last.final
     assert "measure gave no finite mae for 2 of 2 members on test in epoch 3" in caplog.text
+
+
+def test_a_metric_that_is_no_number_for_one_member_fails_that_one_alone(tmp_path: Path) -> None:
+    """The other's weights are kept."""
+    whole, made = '"mae": (b - p).abs().mean()', "nn.Linear(width, 1)\n"
+    text = two_heads().replace(whole, f"{whole} / (model.price.bias - model.start).abs().sum()")
+    text = text.replace(made, f'{made}        self.register_buffer("start", self.price.bias.detach().clone())\n')
+    members = [trial("good", optimizer="sgd"), trial("bad", optimizer="sgd", learning_rate=1e-20)]
+    kept: list[str] = []
+
+    def keeping(cohort: Any, alive: Mapping[int, PlannedTrial]) -> None:
+        kept.extend(each.id for each in alive.values())
+
+    last = reports(written(tmp_path, text), members, at_end=keeping)[-1]
+    assert set(last.failures) == {"bad"} and kept == ["good"] and last.metrics["good"]["mae"] is not None

@@ -120,6 +120,14 @@ def test_the_information_is_scaled_wherever_it_stands() -> None:
     assert build([spec], turned)(torch.ones(1, 2), torch.eye(2)[None]).tolist() == [[0.5 / LATENT, 0.5]]
 
 
+def test_where_no_size_of_the_code_is_known_the_information_is_not_scaled() -> None:
+    """A user's problem with a term of that name."""
+    own = Setting(("class", "info"), 0, torch.device("cpu"))
+    losses, gram = torch.tensor([[2.0, 3.0]]), torch.tensor([[[4.0, 0.5], [0.5, 1.0]]])
+    as_sum = build([Mib(info_scale="sum")], own)(losses, gram)
+    assert torch.equal(build([Mib()], own)(losses, gram), as_sum)
+
+
 def test_a_loss_below_zero_is_divided_by_its_size() -> None:
     """Densities have losses below 0; a negative divisor would turn the gradient round."""
     spec = Mib(power=1, smoothing=False, normalize="loss", info_scale="sum")
