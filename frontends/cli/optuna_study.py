@@ -109,12 +109,14 @@ def attributes(trial: Answer, note: str | None) -> dict[str, object]:
 
 
 def frozen(trial: Answer, spaces: dict[str, BaseDistribution], metrics: Sequence[str]) -> FrozenTrial:
-    """Complete with its objectives when it finished with all of them, failed with a note otherwise.
+    """Complete with its objectives when it counts for a front and has all of them, failed with a note otherwise.
 
+    What the clock or the end of its study stopped counts with what it reached, what halving stopped does not.
     A collapsed or infeasible trial breaks a constraint, so that it is in no front of Optuna's either.
     """
     values = [trial["metrics"].get(metric) for metric in metrics]
-    complete = trial["state"] == "finished" and all(value is not None for value in values)
+    counts = trial["state"] == "finished" or (trial["state"] == "stopped" and trial.get("stopped_after") is None)
+    complete = counts and all(value is not None for value in values)
     note = trial["reason"] or (None if complete else f"was {trial['state']} when it was exported")
     config = {ARM: trial["arm"], **{key: _plain(value) for key, value in trial["config"].items() if key in spaces}}
     made = create_trial(

@@ -18,6 +18,7 @@ from service.contract.study.halved import halved
 from service.contract.study.outcomes import COLLAPSED_BELOW_BITS
 from service.contract.study.study import Arm, Study
 from service.contract.wire.answers.exports import CitedPaper, MethodsAnswer
+from service.contract.wire.events import TrialState
 from service.contract.wording.chosen_split import selection_words
 from service.contract.wording.lists import listed
 from service.contract.wording.numbers import percent, plural, setting, whole
@@ -264,20 +265,24 @@ def _single(view: View, cite: Cited) -> str:
 
 
 def _outcome(view: View) -> str:
-    counted = counts(view)
-    stopped = sum(trial.stopped_after is not None for trial in view.all_trials.values())
+    counted, trials = counts(view), view.all_trials.values()
+    finished = [trial for trial in trials if trial.state is TrialState.FINISHED]
+    collapsed, infeasible = sum(t.collapsed for t in finished), sum(t.infeasible for t in finished)
+    stopped = sum(trial.stopped_after is not None for trial in trials)
     left = counted.planned - counted.finished - counted.failed - stopped
     parts = [f"{counted.finished:,} finished"]
     if any(has_code(arm.problem) for arm in view.study.arms):
         read = any(_reads_code(arm.problem) for arm in view.study.arms)
         least = f"a code of less than {setting(COLLAPSED_BELOW_BITS)} bit{' or chance level' if read else ''}"
         nothing = f"collapsed to {least} and left out of every front"
-        parts[0] += f" ({counted.collapsed:,} of them {nothing})"
+        parts[0] += f" ({collapsed:,} of them {nothing})"
     if view.study.constraints:
-        parts.append(f"{counted.infeasible:,} of the finished ones infeasible and left out of every front")
+        parts.append(f"{infeasible:,} of the finished ones infeasible and left out of every front")
     parts.append(f"{counted.failed:,} failed")
     parts += [f"{stopped:,} stopped early"] if stopped else []
-    parts += [f"{left:,} did not end"] if left else []
+    off = {"collapsed": counted.collapsed - collapsed, "infeasible": counted.infeasible - infeasible}
+    told = [f"{number:,} {what}" for what, number in off.items() if number]
+    parts += [f"{left:,} did not end" + (f" (of them {listed(told)}, left out too)" if told else "")] if left else []
     return f"Of {plural(counted.planned, 'trial')}, {listed(parts)}."
 
 

@@ -17,8 +17,8 @@ from service.views.view import View
 
 
 class Counts(NamedTuple):
-    """`planned` counts all trials; `collapsed` are finished ones whose code carries nothing, `infeasible` those of the
-    others that break a constraint of the study."""
+    """`planned` counts all trials; `collapsed` are those that finished, or ended with their arm, and whose code
+    carries nothing, `infeasible` those of the others that break a constraint of the study."""
 
     planned: int
     running: int

@@ -60,9 +60,14 @@ class TrialView:
     cut_off: bool = False  # whether its arm had spent its training seconds before its end
 
     @property
+    def has_its_values(self) -> bool:
+        """It finished, or its arm ended before it did and it counts with what it had reached."""
+        return self.state is TrialState.FINISHED or self.cut_off
+
+    @property
     def collapsed(self) -> bool:
         """The code carries nothing, anywhere on its curve if it has one, now that training is over."""
-        if self.state is not TrialState.FINISHED:
+        if not self.has_its_values:
             return False
         if not self.curves:  # as ten thousand trials of most studies
             return outcomes.collapsed(self.metrics)
@@ -81,8 +86,8 @@ class TrialView:
 
     @property
     def infeasible(self) -> bool:
-        """Finished, carries something, and breaks a constraint."""
-        return self.state is TrialState.FINISHED and self.feasible is False and not self.collapsed
+        """Its training is over, it carries something, and breaks a constraint."""
+        return self.has_its_values and self.feasible is False and not self.collapsed
 
     def counts_at(self, metrics: Metrics) -> bool:
         """Whether a place of its curve, or itself where it is a point, may lie on a front."""

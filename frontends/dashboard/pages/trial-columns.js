@@ -22,7 +22,7 @@ export class TrialColumns {
     const epoch = epochIn(metrics);
     const stateOf = (/** @type {Trial} */ trial) => {
       if (trial.state === "running" && trial.metrics[epoch]) return `running, epoch ${trial.metrics[epoch]}`;
-      if (trial.collapsed) return "finished, collapsed";
+      if (trial.collapsed) return `${trial.state}, collapsed`;
       return trial.state === "finished" && trial.feasible === false ? "finished, infeasible" : trial.state;
     };
     const frontOf = (/** @type {Trial} */ trial) => (trial.on_front ? "yes" : trial.verifies ? "verifies" : "");

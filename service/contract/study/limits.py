@@ -46,8 +46,8 @@ class Limits(Strict):
     training_seconds: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="of each arm, all its trials together: with them spent it starts no more trials, and those under "
-        "way stop at their next report. Arms that both came to within a tenth of it are compared at equal cost; none: "
-        "no limit",
+        "way stop at their next report and keep no weights. Arms that both came to within a tenth of it are compared "
+        "at equal cost; none: no limit",
         exclude_if=lambda seconds: seconds is None,
     )
 

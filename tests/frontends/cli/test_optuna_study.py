@@ -56,7 +56,8 @@ def test_a_trial_begins_and_ends_when_ours_did() -> None:
     [
         ({}, None),
         ({"reason": "tried twice"}, "tried twice"),
-        ({"state": "stopped"}, "was stopped when it was exported"),
+        ({"state": "stopped", "stopped_after": 2, "reason": "place 3 of 4"}, "place 3 of 4"),
+        ({"state": "stopped", "metrics": {}}, "was stopped when it was exported"),
         ({"state": "running"}, "was running when it was exported"),
         ({"state": "failed", "reason": "loss became non-finite"}, "loss became non-finite"),
         ({"metrics": {"i_xz_bits": 2.0}}, "was finished when it was exported"),
@@ -68,6 +69,15 @@ def test_a_note_says_why_a_trial_is_not_complete(change: dict[str, Any], note: s
     complete = change.get("state", "finished") == "finished" and "metrics" not in change
     assert trial.state == (TrialState.COMPLETE if complete else TrialState.FAIL)
     assert trial.values == ([2.0, 0.5] if complete else None)
+
+
+def test_a_trial_that_the_clock_stopped_counts_with_what_it_reached_at_each_point_of_its_curve() -> None:
+    cut: dict[str, Any] = {**FINISHED, "state": "stopped", "stopped_after": None}
+    assert made(**cut).state == TrialState.COMPLETE and made(**cut).values == [2.0, 0.5]
+    places = [{"where": {"beta": beta}, "metrics": {"i_xz_bits": beta, "accuracy": 0.5}} for beta in (0.1, 0.2)]
+    for stopped_after, state in ((None, TrialState.COMPLETE), (2, TrialState.FAIL)):
+        points = by_point({**cut, "stopped_after": stopped_after, "points": places})
+        assert [frozen(point, parameters(points), METRICS).state for point in points] == [state, state]
 
 
 def test_what_optuna_has_no_field_for_is_kept_beside_and_what_is_open_is_not() -> None:

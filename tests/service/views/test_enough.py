@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from service.analysis.candidates import candidates
 from service.analysis.compared import compared
 from service.contract.study.earlier import SPEC_VERSION
 from service.contract.wire.events import TrialState
+from service.exports.methods import methods
 from service.views.fold import StudyView
 from service.views.selectors import counts, progress, whole_arms
 from tests.service.studies import MANUAL, MIB, bottleneck_of, event, play, tell
@@ -34,6 +36,23 @@ def test_what_an_arm_did_not_need_is_no_trial_and_what_was_under_way_says_why_it
     assert progress(view) == 1.0 and view.reason == WHY
     (stopped,) = (trial for trial in view.trials.values() if trial.state is TrialState.STOPPED)
     assert (stopped.reason, stopped.is_over, stopped.counts_for_front) == (WHY, True, True)
+
+
+def test_what_the_clock_stopped_is_judged_by_what_it_reached_as_what_finished_is() -> None:
+    constraints = [{"metric": "i_xz_bits", "at_most": 5.0}]
+    view = bottleneck_of(MANUAL, seeds=[0], limits={"training_seconds": 6}, constraints=constraints)
+    nothing, broken, kept = view.trials
+    for trial, bits in ((nothing, 0.01), (broken, 6.0), (kept, 4.0)):
+        play(view, trial, [{"i_xz_bits": bits, "i_zy_bits": 1.0, "seconds": 2.0}], "")
+    assert not view.trials[nothing].collapsed and counts(view).infeasible == 0, "they still train"
+    tell(view, event("study_finished", reason=WHY, spared=list(view.trials)))
+    assert view.trials[nothing].collapsed and view.trials[broken].infeasible
+    assert [point.id for point in candidates(view)] == [kept]
+    own = counts(view)
+    assert (own.finished, own.stopped, own.collapsed, own.infeasible) == (0, 3, 1, 1)
+    said = methods(view).paragraph
+    assert "Of 3 trials, 0 finished (0 of them collapsed" in said and "0 of the finished ones infeasible" in said
+    assert "3 did not end (of them 1 collapsed and 1 infeasible, left out too)." in said, said
 
 
 def test_an_arm_that_had_enough_is_compared_as_a_whole() -> None:

@@ -22,12 +22,12 @@ class TrialCounts(Answer):
     finished: Annotated[int, Field(description="trained to their end")]
     failed: Annotated[int, Field(description="ended with a reason")]
     stopped: Annotated[int, Field(description="by the study's `stopping`, or still under way when the study ended")]
-    collapsed: Annotated[int, Field(description="finished ones whose code carries nothing")]
+    collapsed: Annotated[int, Field(description="finished ones, or ended with their arm, whose code carries nothing")]
     infeasible: Annotated[
         int,
         Field(
             exclude_if=lambda count: count == 0,
-            description="finished ones besides, that break a constraint of the study; only where there are any",
+            description="such ones besides, that break a constraint of the study; only where there are any",
         ),
     ] = 0
 

@@ -101,7 +101,7 @@ class TrialRow(Answer):
     seed: Annotated[int, Field(description="one of the study's")]
     state: Annotated[TrialState, Field(description="where the log has led it")]
     reason: Annotated[str | None, Field(description="why it failed or was stopped, or what is missing of it")]
-    collapsed: Annotated[bool, Field(description="finished, and its code carries nothing")]
+    collapsed: Annotated[bool, Field(description="finished or ended with its arm, and its code carries nothing")]
     feasible: Annotated[
         bool | None,
         Field(
