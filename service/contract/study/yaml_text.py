@@ -79,7 +79,7 @@ class _Composer:
         """Before the parser gets to it."""
         if match is not None:
             line = len(re.findall(BREAK, self._text[: match.end()]))
-            mark = yaml.Mark("", match.end() - 1, line, 0, None, None)
+            mark = yaml.Mark("", match.end() - 1, line, 0, None, 0)
             raise yaml.composer.ComposerError(None, None, "directives (%…) are not allowed", mark)
 
     def _node(self, event: Any, depth: int) -> yaml.Node:
