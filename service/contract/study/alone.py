@@ -36,6 +36,11 @@ def alone(study: Study, trial: PlannedTrial | Slot) -> dict[str, Any]:
     }
 
 
+def has_values(trial: PlannedTrial | Slot) -> bool:
+    """Whether all that its search suggests for it is known: who trains it elsewhere may report without."""
+    return isinstance(trial, PlannedTrial) or trial.config.keys() >= searched(trial, trial.config).keys()
+
+
 def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:
     if isinstance(trial, PlannedTrial):
         return trial
