@@ -13,7 +13,7 @@ from service.analysis.candidates import candidates, chooser, metric_axis, object
 from service.analysis.fronts import Axis, points_of
 from service.analysis.picking import Bound, best, gap, knee, weighted, within
 from service.contract.metrics import ACCURACY
-from service.contract.study.alone import alone, has_values
+from service.contract.study.alone import alone, with_values
 from service.contract.wire.answers.picking import PickAnswer, PickedBy
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import TrialState
@@ -80,7 +80,8 @@ def _weights(text: str | None, axes: Sequence[Axis]) -> list[float]:
 
 def _may_be_picked(view: View, arm: str | None, point: Point) -> bool:
     """Of the arm that is asked for, and with the values that a study of it alone is made of."""
-    return arm in (None, point.arm) and has_values(view.trials[point.trial].planned)
+    told = view.memo("trials with values", lambda: set(with_values(own.planned for own in view.trials.values())))
+    return arm in (None, point.arm) and point.trial in told
 
 
 def _front(view: View, arm: str | None) -> list[Point]:

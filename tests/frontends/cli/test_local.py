@@ -398,7 +398,7 @@ def test_signals_during_the_end_do_not_cut_it_short(
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert machine.rays[0].stopped == 1 and not (tmp_path / local.NOTE).exists()
+    assert machine.rays[0].stopped == 1 and not (tmp_path / "service.json").exists()
 
 
 def test_sigterm_is_raised_as_an_interruption() -> None:

@@ -184,7 +184,7 @@ def test_places_along_something_else_lie_nowhere_on_a_curve() -> None:
     [fixed, *_, one, two] = view.trials
     play(view, fixed, bits((5.0, 2.0)))
     play_curves(view, one, FRONT)
-    other = [{**point, "where": {"rate": 0.5, "distortion": i / 4}} for i, point in enumerate(FRONT)]
+    other: Any = [{**point, "where": {"rate": 0.5, "distortion": i / 4}} for i, point in enumerate(FRONT)]
     play_curves(view, two, [*other, *raised(0.1)])
     shown = curve_places(view, None)
     assert [place.where for place in shown.places] == [{"beta": 1e-4}, {"beta": 1e-2}, {"beta": 1.0}]
