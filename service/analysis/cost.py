@@ -14,7 +14,7 @@ import numpy as np
 from service.analysis.fronts import Axis, Point, hypervolume
 from service.analysis.intervals import Interval, mean_interval
 
-ORDERS = 16  # random orders of a grid
+ORDERS = 16  # of a grid, at most
 STEPS = 16  # places of a curve
 
 
@@ -53,11 +53,17 @@ def by_seed(spent: Sequence[Spent]) -> dict[int, list[Spent]]:
 
 
 def orders(count: int, ordered: bool) -> list[np.ndarray[Any, Any]]:
-    """Orders of the trials: as they ended, or at random but the same each time."""
+    """Orders of the trials: as they ended, or at random but the same each time.
+
+    A random order is taken from several starts, once around: of up to so many trials as there are orders, each stands
+    at each place as often as any other, so that what one trial brings on average does not depend on which ended first.
+    """
     if ordered or count == 1:
         return [np.arange(count)]
     random = np.random.default_rng(count)
-    return [random.permutation(count) for _ in range(ORDERS)]
+    starts = [count * i // ORDERS for i in range(ORDERS)] if count > ORDERS else range(count)
+    rounds = [random.permutation(count) for _ in range(max(1, ORDERS // count))]
+    return [np.roll(each, -start) for each in rounds for start in starts]
 
 
 def _volume(spent: Sequence[Spent], chosen: np.ndarray[Any, Any], axes: Sequence[Axis]) -> float:

@@ -26,7 +26,7 @@ def test_a_search_has_one_order_and_a_grid_has_many_the_same_each_time() -> None
     assert [list(way) for way in orders(4, ordered=True)] == [[0, 1, 2, 3]]
     assert [list(way) for way in orders(1, ordered=False)] == [[0]]
     ways = [tuple(way) for way in orders(6, ordered=False)]
-    assert len(ways) == ORDERS and len(set(ways)) > ORDERS / 2, "they differ"
+    assert len(ways) == 12 and len(set(ways)) == 12, "they differ"
     assert all(sorted(way) == list(range(6)) for way in ways)
     assert ways == [tuple(way) for way in orders(6, ordered=False)]
 
@@ -43,8 +43,10 @@ def test_a_grid_is_the_mean_over_orders() -> None:
     trials = [spent(0, 1.0, 1.0), spent(0, 2.0, 5.0), spent(0, 4.0, 3.0)]
     ways = orders(3, ordered=False)
     curve = cost_curve(trials, AXES, ordered=False)
-    assert curve.mean[0] == pytest.approx(sum([1.0, 5.0, 3.0][way[0]] for way in ways) / ORDERS)
-    assert curve.seconds[0] == pytest.approx(sum([1.0, 2.0, 4.0][way[0]] for way in ways) / ORDERS)
+    assert len(ways) == 15
+    assert curve.mean[0] == pytest.approx(3.0), "of all three, each as often"
+    assert curve.seconds[0] == pytest.approx(7 / 3)
+    assert curve.mean[1] == pytest.approx(sum(max([1.0, 5.0, 3.0][i] for i in way[:2]) for way in ways) / 15)
     assert [curve.mean[-1], curve.seconds[-1]] == pytest.approx([5.0, 7.0])
 
 
@@ -93,7 +95,21 @@ def test_a_grid_is_reached_after_some_of_its_trials_on_average() -> None:
     trials = [spent(0, 1.0, 1.0), spent(0, 1.0, 2.0), spent(0, 1.0, 3.0)]
     ways = [list(way) for way in orders(3, ordered=False)]
     reach = cost_to_reach(trials, {0: 3.0}, AXES, ordered=False)
-    assert reach.trials == pytest.approx(sum(way.index(2) + 1 for way in ways) / ORDERS)
+    assert reach.trials == pytest.approx(sum(way.index(2) + 1 for way in ways) / len(ways)) == 2.0
+
+
+@pytest.mark.parametrize("count", [2, 5, 12, 16])
+def test_which_trial_of_a_grid_ended_first_changes_nothing_about_one_of_them(count: int) -> None:
+    """They end together in a stack, in an order that says nothing."""
+    trials = [spent(0, float(i + 1), float(i * i)) for i in range(count)]
+    one, other = (cost_curve(each, AXES, ordered=False) for each in (trials, trials[::-1]))
+    assert one.mean[0] == pytest.approx(other.mean[0]) == pytest.approx(sum(i * i for i in range(count)) / count)
+    assert one.seconds[0] == pytest.approx(other.seconds[0])
+
+
+def test_many_trials_have_as_many_orders_as_there_are_at_most() -> None:
+    ways = [tuple(way) for way in orders(480, ordered=False)]
+    assert len(set(ways)) == ORDERS and len({way[0] for way in ways}) == ORDERS
 
 
 def test_only_searched_arms_have_an_order() -> None:
