@@ -21,6 +21,7 @@ import httpx
 
 from frontends.cli.local_ray import DIE_WITH_PARENT, LocalRay, Process, RayDidNotStart, environ_of
 from frontends.cli.ray_keeper import RayKeeper
+from frontends.cli.uninterrupted import uninterrupted
 from frontends.home import NOTE, HomeError, check_room, claim, has_no_room, keep_token
 from service.contract.wire.addresses import is_loopback
 from service.contract.wire.exits import BAD_SETTINGS, STORE_AWAY
@@ -330,6 +331,11 @@ class Local:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """To its end, however often it is asked for: each part ends within a time of its own."""
+        with uninterrupted():
+            self._end()
+
+    def _end(self) -> None:
         if self._keeper is not None:
             self._keeper.end()
         if self._ray_keeper is not None:

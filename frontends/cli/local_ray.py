@@ -20,6 +20,7 @@ from typing import NamedTuple
 import httpx
 
 from frontends.cli.ray_folders import folder_of, remove_short, sweep_folders
+from frontends.cli.uninterrupted import uninterrupted
 from service.contract.wording.numbers import duration
 
 HOST = "127.0.0.1"
@@ -133,7 +134,8 @@ class LocalRay:
                 if attempt == ATTEMPTS or (ending is not None and ending.is_set()):
                     raise
             except BaseException:
-                ray.stop()
+                with uninterrupted():
+                    ray.stop()
                 raise
             else:
                 return ray

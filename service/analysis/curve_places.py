@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from service.analysis.candidates import BETA
@@ -101,12 +102,13 @@ def _told_apart(view: View, arm: str, config: Mapping[str, object]) -> dict[str,
 
 
 def _places(trials: Iterable[TrialView]) -> list[Place]:
-    """Along the curve; a place that only some seeds have measured so far has fewer."""
+    """Along the curve; a place that only some seeds have measured so far has fewer. What lies along something else than
+    the first place lies nowhere on it."""
     wheres: dict[Key, Where] = {}
     measured: dict[Key, list[Metrics]] = {}
     for trial in trials:
         for where, metrics in trial.measured() if len(trial.points) > 1 else ():
-            if where is not None:
+            if where and all(where.keys() == other.keys() for other in islice(wheres.values(), 1)):
                 key = key_of("", where)
                 wheres.setdefault(key, where)
                 measured.setdefault(key, []).append(metrics)

@@ -13,7 +13,7 @@ from service.analysis.candidates import candidates, chooser, metric_axis, object
 from service.analysis.fronts import Axis, points_of
 from service.analysis.picking import Bound, best, gap, knee, weighted, within
 from service.contract.metrics import ACCURACY
-from service.contract.study.alone import alone
+from service.contract.study.alone import alone, with_values
 from service.contract.wire.answers.picking import PickAnswer, PickedBy
 from service.contract.wire.errors import Conflict, Detail, InvalidInput
 from service.contract.wire.events import TrialState
@@ -78,9 +78,15 @@ def _weights(text: str | None, axes: Sequence[Axis]) -> list[float]:
     return [named.get(axis.metric, 0.0) / total for axis in axes]
 
 
+def _may_be_picked(view: View, arm: str | None, point: Point) -> bool:
+    """Of the arm that is asked for, and with the values that a study of it alone is made of."""
+    told = view.memo("trials with values", lambda: set(with_values(own.planned for own in view.trials.values())))
+    return arm in (None, point.arm) and point.trial in told
+
+
 def _front(view: View, arm: str | None) -> list[Point]:
     axes = objectives(view)
-    points = [point for point in points_on(view, axes) if arm in (None, point.arm)]
+    points = [point for point in points_on(view, axes) if _may_be_picked(view, arm, point)]
     return nondominated(points, axes)
 
 
@@ -113,8 +119,7 @@ def _within_bounds(view: View, wish: Wish) -> Picked:
     others = [axis.metric for axis in objectives(view) if axis.metric not in bounded]
     then = metric_axis(view, wish.then or (others or bounded)[0], "then")
     axes = [then, *(metric_axis(view, name, path) for name, _, path in asked)]
-    own = [trial for trial in candidates(view) if wish.arm in (None, trial.arm)]
-    points = points_of(own, axes)
+    points = [point for point in points_of(candidates(view), axes) if _may_be_picked(view, wish.arm, point)]
     bounds = [Bound(i, path == "at_least", limit) for i, (_, limit, path) in enumerate(asked, 1)]
     kept = within(points, bounds)
     words = listed([f"{name} {path.replace('_', ' ')} {setting(limit)}" for name, limit, path in asked])
@@ -133,7 +138,11 @@ def pick_answer(view: View, wish: Wish) -> PickAnswer:
     picked = _within_bounds(view, wish) if wish.by == "constraint" else _on_front(view, wish)
     point = picked.point
     trial = view.trials[point.trial]
-    spec = alone(view.study, trial.planned)
+    try:
+        spec = alone(view.study, trial.planned)
+    except ValueError as error:  # whoever trains it elsewhere may have told any
+        rule = "has values that a study cannot have, as its trial_started told them: no study of it alone can be made"
+        raise Conflict(f"the point that is picked, trial {point.trial}, {rule}") from error
     kept = view.study.evaluation.checkpoints and trial.state is TrialState.FINISHED
     chosen_on = chooser(view)
     return PickAnswer(

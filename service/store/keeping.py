@@ -24,6 +24,7 @@ import sqlalchemy as sql
 from paretoscope import __version__
 from service.contract.wire.errors import Conflict, InvalidInput, NoSpace, NotFound, ParetoscopeError, Unavailable
 from service.contract.wire.keeping import Kept, NotKept
+from service.contract.wording.lists import listed
 from service.store.copying import Copied, copy_rows
 from service.store.database import FILE, Database, copy_file
 from service.store.schema import events, studies
@@ -70,12 +71,12 @@ def _write(part: Path, home: Path, url: str | None, copy: Path) -> tuple[Copied,
 
 
 def restore(home: Path, url: str | None, place: Path) -> Kept:
-    """Into a home without a database, and, where a server is named, into one without studies."""
-    if (home / FILE).exists():
-        raise Conflict(f"{home} has a database already: choose another --home, or move it away")
+    """Into a home without a database and files of studies, and, where a server is named, into one without studies."""
+    _refuse_used(home)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     home.chmod(0o700)  # it may have been there, and open
     with _alone(home), tempfile.TemporaryDirectory(prefix=".restore-", dir=home) as folder:
+        _refuse_used(home)  # while it was not locked, a service may have come and gone
         files = _unpack(place, Path(folder))
         if url is not None:
             with closing(Database(Path(folder))) as source, closing(Database(home, url)) as target:
@@ -87,6 +88,22 @@ def restore(home: Path, url: str | None, place: Path) -> Kept:
             if (Path(folder) / name).exists():
                 (Path(folder) / name).rename(home / name)
     return _kept(copied, files, place.stat().st_size)
+
+
+def _refuse_used(home: Path) -> None:
+    """Before anything is written: all that is in the way, so that it is moved away at once."""
+    database = [name for name in (FILE, f"{FILE}-wal", f"{FILE}-shm") if os.path.lexists(home / name)]
+    folders = [f"{name}/" for name in (*BEFORE, *AFTER) if _holds_something(home / name)]
+    if used := [*database, *folders]:
+        what = "a database" if database else "files of studies"
+        raise Conflict(f"{home} has {what} already: choose another --home, or move away {listed(used)}")
+
+
+def _holds_something(folder: Path) -> bool:
+    """What is no folder, or one that is not empty: nothing can be renamed to it."""
+    if folder.is_dir() and not folder.is_symlink():
+        return any(folder.iterdir())
+    return os.path.lexists(folder)
 
 
 def migrate(home: Path, url: str | None) -> Kept:

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +78,9 @@ def left() -> Iterator[Left]:
             seen = study.read()["last_seq"]
             started = set(processes_below(running.process.pid))
             running.process.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                running.process.wait(timeout=0.2)
+            running.process.send_signal(signal.SIGTERM)  # of somebody who is impatient: it changes nothing
             assert running.process.wait(timeout=150) == 0
         assert len(started) > 5 and not {process.pid for process in processes_of(home / "ray")} & started
         yield Left(folder, study.id, seen)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from service.contract.methods.searches import GridSearch
-from service.contract.study.expansion import PlannedTrial, Slot, resolve, searched
+from service.contract.study.expansion import WEIGHTING, PlannedTrial, Slot, resolve, searched
 from service.contract.study.study import Study
 from service.contract.study.training_rules import idle_options
 
@@ -34,6 +35,19 @@ def alone(study: Study, trial: PlannedTrial | Slot) -> dict[str, Any]:
         ),
         "arms": [own],
     }
+
+
+def with_values(trials: Iterable[PlannedTrial | Slot]) -> Iterator[str]:
+    """Ids of those of which all is known that their search suggests: who trains one elsewhere may report without."""
+    needed: dict[tuple[str, str], Set[str]] = {}
+    for trial in trials:
+        if isinstance(trial, Slot):
+            kind = (trial.arm, repr(trial.config.get(WEIGHTING)))  # trials of a kind have the same keys
+            if kind not in needed:
+                needed[kind] = searched(trial, trial.config).keys()
+            if not trial.config.keys() >= needed[kind]:
+                continue
+        yield trial.id
 
 
 def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:

@@ -1,7 +1,8 @@
 """YAML as people write studies: read once, in C, with limits on its size, and with the line of every part.
 
 Composed here from the parser's events: the C library's own composer recurses as deep as a text is nested, and aliases
-can blow up a small text.
+can blow up a small text. Tags and directives are refused: a study needs none, the parser compares each %TAG with all
+before it, and a value that is forced into a type may be none of it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import Any
 import yaml
 
 DEEPEST = 50
+BREAK = r"(?:\r\n|[\r\n\x85\u2028\u2029])"  # what ends a line for the parser
+FIRST_DIRECTIVE = re.compile(rf"\ufeff?(?:[ \t]*(?:#[^\r\n\x85\u2028\u2029]*)?{BREAK})*+%")  # below comments at most
+LATER_DIRECTIVE = re.compile(rf"{BREAK}%")
 MOST = 50_000  # keys and values; a grid of as many values as a study may have trials, twice over
 
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same events, slower, where libyaml is missing
@@ -56,18 +60,27 @@ def value_of(root: yaml.Node | None) -> Any:
 
 class _Composer:
     def __init__(self, text: str) -> None:
-        self._parser, self._meaning, self._count = _Parser(text), _Meaning(""), 0
+        self._text, self._parser, self._meaning, self._count = text, _Parser(text), _Meaning(""), 0
 
     def document(self) -> yaml.Node | None:
         self._parser.get_event()  # the stream begins
+        self._refuse_directive(FIRST_DIRECTIVE.match(self._text))
         if isinstance(self._parser.get_event(), yaml.StreamEndEvent):
             return None
         root = self._node(self._parser.get_event(), 0)
-        self._parser.get_event()  # the document ends
+        end = self._parser.get_event().end_mark
+        self._refuse_directive(LATER_DIRECTIVE.search(self._text, max(end.index - 2, 0)))
         after = self._parser.get_event()
         if not isinstance(after, yaml.StreamEndEvent):
             raise _refused("a second document begins", after)
         return root
+
+    def _refuse_directive(self, match: re.Match[str] | None) -> None:
+        """Before the parser gets to it."""
+        if match is not None:
+            line = len(re.findall(BREAK, self._text[: match.end()]))
+            mark = yaml.Mark("", match.end() - 1, line, 0, None, 0)
+            raise yaml.composer.ComposerError(None, None, "directives (%…) are not allowed", mark)
 
     def _node(self, event: Any, depth: int) -> yaml.Node:
         self._count += 1
@@ -105,9 +118,9 @@ class _Composer:
         return pairs
 
     def _tag(self, kind: type[yaml.Node], event: Any, value: str | None) -> str:
-        """As it is written, else as its value reads."""
-        if event.tag not in (None, "!"):
-            return str(event.tag)
+        """As its value reads."""
+        if event.tag is not None:
+            raise _refused("tags (!…) are not allowed: a text is quoted, a number is not", event)
         return str(self._meaning.resolve(kind, value, event.implicit))  # type: ignore[no-untyped-call]
 
 

@@ -379,6 +379,28 @@ def test_serving_ends_well_with_ctrl_c_and_sigterm(
     assert machine.rays[0].stopped == 1
 
 
+def test_signals_during_the_end_do_not_cut_it_short(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impatient(keeper: Keeper) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Keeper, "end", impatient)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        local.raise_on_sigterm()
+        with up(tmp_path):
+            pass
+        with pytest.raises(Interrupted):  # afterwards they are what they were
+            signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert machine.rays[0].stopped == 1 and not (tmp_path / "service.json").exists()
+
+
 def test_sigterm_is_raised_as_an_interruption() -> None:
     before = signal.getsignal(signal.SIGTERM)
     try:

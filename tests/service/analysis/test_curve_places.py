@@ -178,6 +178,19 @@ def test_preferences_lie_beside_the_shares_of_constant_weights() -> None:
 positive = st.floats(1e-6, 1e6)
 
 
+def test_places_along_something_else_lie_nowhere_on_a_curve() -> None:
+    """Whoever trains elsewhere may send them."""
+    view = bottleneck_of(MANUAL, ALL_BETAS, seeds=(0, 1))
+    [fixed, *_, one, two] = view.trials
+    play(view, fixed, bits((5.0, 2.0)))
+    play_curves(view, one, FRONT)
+    other: Any = [{**point, "where": {"rate": 0.5, "distortion": i / 4}} for i, point in enumerate(FRONT)]
+    play_curves(view, two, [*other, *raised(0.1)])
+    shown = curve_places(view, None)
+    assert [place.where for place in shown.places] == [{"beta": 1e-4}, {"beta": 1e-2}, {"beta": 1.0}]
+    assert shown.beside is not None and [place.metrics["i_zy_bits"].seeds for place in shown.places] == [2] * 3
+
+
 @given(positive, positive, positive)
 def test_betas_are_apart_by_their_ratio(beta: float, one: float, other: float) -> None:
     ratios = [abs(math.log(value / beta)) for value in (one, other)]

@@ -117,6 +117,29 @@ def test_a_search_that_found_a_point_leaves_its_values() -> None:
     assert values.items() <= answer.config.items()
 
 
+def test_a_trial_whose_values_nobody_told_is_not_picked() -> None:
+    view = bottleneck_of(TUNED)
+    [one, two, *_] = view.trials
+    tell(view, event("trial_started", trial=one))
+    tell(view, event("report", trial=one, metrics={"epoch": 1, "i_xz_bits": 1.0, "i_zy_bits": 2.0}))
+    rules = (Wish("knee"), Wish("weights", weights="i_zy_bits:1"), Wish("constraint", at_least="i_zy_bits:0.5"))
+    for wish in rules:
+        with pytest.raises(Conflict):
+            pick_answer(view, wish)
+    tell(view, event("trial_started", trial=two, config={"weighting.beta": 0.1, "training.learning_rate": 0.1}))
+    tell(view, event("report", trial=two, metrics={"epoch": 1, "i_xz_bits": 2.0, "i_zy_bits": 1.0}))
+    assert [pick_answer(view, wish).trial for wish in rules] == [two] * 3
+
+
+def test_of_values_that_no_study_can_have_none_is_made() -> None:
+    view = bottleneck_of(TUNED)
+    trial = next(iter(view.trials))
+    tell(view, event("trial_started", trial=trial, config={"weighting.beta": "much", "training.learning_rate": 0.1}))
+    tell(view, event("report", trial=trial, metrics={"epoch": 1, "i_xz_bits": 1.0, "i_zy_bits": 2.0}))
+    with pytest.raises(Conflict, match="no study of it alone can be made"):
+        pick_answer(view, Wish("knee"))
+
+
 def test_a_point_of_a_curve_says_where_on_it() -> None:
     view = bottleneck_of(ALL_BETAS, seeds=(0,))
     play_curves(view, next(iter(view.trials)), curve((0.01, 6.0, 3.0), (0.1, 2.0, 2.7), (1.0, 1.0, 0.5)))

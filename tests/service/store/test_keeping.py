@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.contract.wire.errors import Conflict
 from service.contract.wire.events import StudyState
 from service.store import keeping
 from service.store.keeping import backup, restore
@@ -47,6 +48,35 @@ def test_nobody_else_reads_a_backup_or_a_restored_home(tmp_path: Path) -> None:
         again = Bench(opened)
         assert again.state(study) == "queued"
         again.close()
+
+
+def test_a_home_with_files_is_refused_before_anything_is_written_and_a_second_try_restores(
+    url: str | None, tmp_path: Path
+) -> None:
+    with short_home() as home:
+        bench = Bench(home / "new")
+        study = bench.submit()
+        bench.close()
+        for folder in FOLDERS:
+            (home / "new" / folder / study).mkdir(parents=True, exist_ok=True)
+            (home / "new" / folder / study / "file").write_text(folder)
+        file, used = tmp_path / "b.tar", home / "used"
+        backup(home / "new", None, file)
+        for folder in FOLDERS:
+            (used / folder / "s-earlier").mkdir(parents=True)
+        (used / "paretoscope.db").touch()
+        before = sorted(used.rglob("*"))
+        with pytest.raises(Conflict, match=r"has a database already: .* move away paretoscope.db, states/, artifacts/"):
+            restore(used, url, file)
+        (used / "paretoscope.db").unlink()
+        with pytest.raises(Conflict, match=r"files of studies already: .* move away states/, artifacts/ and code/"):
+            restore(used, url, file)
+        assert sorted(used.rglob("*")) == [path for path in before if path.name != "paretoscope.db"]
+        for folder in FOLDERS:
+            (used / folder).rename(home / folder)
+        (used / "states").mkdir()
+        assert restore(used, url, file).studies == 1
+        assert [(used / folder / study / "file").read_text() for folder in FOLDERS] == list(FOLDERS)
 
 
 def gone_on_from(home: Path, studies: list[str]) -> list[int]:

@@ -50,6 +50,41 @@ def test_what_goes_too_far_is_refused_where_it_does(text: str, rule: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x: !!bool abc", 1),
+        ("a: 1\nx: !!timestamp abc", 2),
+        ('x: !!int ""', 1),
+        (f'x: !!float "1{":59" * 200}"', 1),
+        (f'x: !!int "1{":1" * 250_000}"', 1),
+        ("!!str 3", 1),
+        ("a: ! 3", 1),
+        ("a:\n  - !own {b: 1}", 2),
+        ("!!set {a, b}", 1),
+    ],
+)
+def test_tags_are_refused_where_they_stand(text: str, line: int) -> None:
+    with pytest.raises(InvalidInput) as error:
+        read_body(text, "yaml")
+    assert "tags (!…) are not allowed" in error.value.message and error.value.details[0].line == line
+
+
+TAG_LINES = "".join(f"%TAG !{number}! t:\n" for number in range(10_000))  # the parser compares each with all before
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [("", 1), ("\ufeff", 1), ("# a study\r\n \n", 3), ("---\n", 2), ("a: 1\n", 2), ("a: 1\n...\n", 3), ("\x85", 2)],
+)
+def test_directives_are_refused_before_the_parser_gets_them(before: str, line: int) -> None:
+    begun = time.process_time()
+    with pytest.raises(InvalidInput) as error:
+        read_body(f"{before}{TAG_LINES}---\na: 1", "yaml")
+    assert "directives (%…) are not allowed" in error.value.message and error.value.details[0].line == line
+    assert time.process_time() - begun < 0.2
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("", None),
@@ -59,7 +94,8 @@ def test_what_goes_too_far_is_refused_where_it_does(text: str, rule: str) -> Non
             {"a": 1e-3, "b": 20, "c": "20", "d": True, "e": None, "f": 0.5, "g": 31},
         ),
         ("- [1, {a: b}]\n- |\n  two\n  lines\n", [[1, {"a": "b"}], "two\nlines\n"]),
-        ("!!str 3", "3"),
+        ('"!!int 3"', "!!int 3"),
+        ("a: 100%\nb: |\n  %c\nc: 'd\n\n%e'\n...\n# %f", {"a": "100%", "b": "%c\n", "c": "d\n%e"}),
         ("a: {b: [], c: {}}", {"a": {"b": [], "c": {}}}),
         (f"{'[' * 50}1{']' * 50}", None),
     ],
