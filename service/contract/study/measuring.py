@@ -1,4 +1,4 @@
-"""Which settings of `evaluation` a metric depends on: two studies agree in its values only where they agree in these."""
+"""Which settings of `evaluation` a metric depends on: studies agree in its values only where they agree in these."""
 
 from __future__ import annotations
 
