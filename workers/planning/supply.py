@@ -142,7 +142,7 @@ class Supply:
         self._planned.extendleft(reversed(smaller(cohort, most)))
 
     def until(self, cohort: Cohort) -> int | None:
-        """The epoch at which it is to rest, if it is: by its living members, whoever failed is tried again elsewhere."""
+        """The epoch at which it is to rest, if it is: by its living members, as those that failed are elsewhere."""
         gone = self.gone_from(cohort)
         return None if self._rungs is None else self._rungs.until([trial for trial in cohort if trial.id not in gone])
 
