@@ -30,7 +30,7 @@ def _arm(study: Study, index: int, parts: Parts) -> Arm:
 def _told(study: Study, arm: Arm, earlier: str, parts: Parts, path: str) -> list[ToldTrial]:
     try:
         with parts.views.read(earlier) as view:
-            if rule := why_not(view, study):
+            if rule := why_not(view, study, arm):
                 raise _refused(path, rule)
             if told := told_by(view, study, arm.name):
                 return told

@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from service.contract.methods.searches import ToldTrial
 from service.contract.parameters.axes import Choice, Searched
 from service.contract.study.expansion import WEIGHTING, Config, Slot, expand, searched, shown
+from service.contract.study.measuring import measured_with
 from service.contract.study.outcomes import excesses, objective_values
-from service.contract.study.study import Study
+from service.contract.study.study import Arm, Study
 from service.contract.wire.events import TrialState
+from service.contract.wording.numbers import setting
 from service.views.view import View
 
 OF_METHOD = ("problem.", "weighting.")  # settings in which an earlier arm must agree; model and training may be others
 
 
-def why_not(earlier: View, study: Study) -> str | None:
-    """The rule by which this study cannot learn anything from that one, if there is one."""
+def why_not(earlier: View, study: Study, arm: Arm) -> str | None:
+    """The rule by which this arm cannot learn anything from that study, if there is one."""
     if not earlier.state.is_ended():
         return f"study {earlier.id} is {earlier.state.value}: a warm start needs one that has ended"
     other, own = (each.code.hash if each.code else None for each in (earlier.study, study))
@@ -24,7 +26,22 @@ def why_not(earlier: View, study: Study) -> str | None:
         return f"study {earlier.id} has other data ({_data(earlier.study)}), this one has {_data(study)}"
     if _axes(earlier.study) != _axes(study):
         return f"study {earlier.id} has other objectives ({_axes(earlier.study)}), this one has {_axes(study)}"
+    return _measured_otherwise(earlier, study, arm)
+
+
+def _measured_otherwise(earlier: View, study: Study, arm: Arm) -> str | None:
+    """The first metric that a search goes by and that has another meaning there, if there is one."""
+    for metric in (*(each.metric for each in study.objectives), *(each.metric for each in study.constraints)):
+        there, here = (measured_with(each, arm, metric) for each in (earlier.study, study))
+        other = [key for key in {**there, **here} if there.get(key) != here.get(key)]
+        if other:
+            theirs, ours = (", ".join(f"{key} {_word(own.get(key))}" for key in other) for own in (there, here))
+            return f"study {earlier.id} measures {metric} otherwise ({theirs}), this one has {ours}"
     return None
+
+
+def _word(value: object) -> str:
+    return "none" if value is None else setting(value)
 
 
 def _data(study: Study) -> str:

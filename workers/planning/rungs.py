@@ -50,6 +50,9 @@ class Rungs:
         self._arms: dict[str, list[str]] = {}
         for trial in self._trials.values():
             self._arms.setdefault(trial.arm, []).append(trial.id)
+        self._cut = {arm for arm in self._arms if self._is_cut(arm)}
+        groups = self._by_configuration(self._trials).values()
+        self._seeds_of = {trial: own for own in groups for trial in own}
         self._decided = {arm: self._passed(own) for arm, own in self._arms.items()}
 
     def rests(self, trial: str) -> bool:
@@ -58,12 +61,9 @@ class Rungs:
         return known.state is TrialState.RUNNING and known.epoch == self.next(trial)
 
     def next(self, trial: str) -> int | None:
-        """The rung at which it is compared next; none: it trains to its end."""
-        planned = self._trials[trial]
-        if self._halving is None or not self._is_cut(planned.arm):
-            return None
-        decided = self._decided[planned.arm]
-        return next((rung for rung in self._halving.rungs(planned.training.epochs) if rung > decided), None)
+        """The rung at which it is compared or stopped next; none: it trains to its end."""
+        stops = self._stops_late(trial)
+        return self._next_of(self._trials[trial].arm) if stops is None else stops
 
     def until(self, cohort: Sequence[PlannedTrial]) -> int | None:
         """Where a cohort rests: at the first rung of any of its members."""
@@ -91,26 +91,52 @@ class Rungs:
         """All that nobody waits for any more, however they ended."""
         return frozenset(trial for trial in self._known if self._is_over(trial))
 
+    def _next_of(self, arm: str) -> int | None:
+        """The first rung of an arm at which nothing was decided yet."""
+        if self._halving is None or arm not in self._cut:
+            return None
+        rungs = self._halving.rungs(self._trials[self._arms[arm][0]].training.epochs)
+        return next((rung for rung in rungs if rung > self._decided[arm]), None)
+
+    def _stops_late(self, trial: str) -> int | None:
+        """Where its configuration was stopped while it was not there, as it had failed and is tried again."""
+        own, arm = self._known[trial].epoch, self._trials[trial].arm
+        if self._is_over(trial) or arm not in self._cut:
+            return None
+        others = (self._known[other] for other in self._seeds_of[trial])
+        cuts = [other.epoch for other in others if other.state is TrialState.STOPPED]
+        return min((cut for cut in cuts if own <= cut <= self._decided[arm]), default=None)
+
     def _decide(self, arm: str) -> list[Stopped]:
+        late = [self._late(trial) for trial in self._arms[arm] if self._known[trial].epoch == self._stops_late(trial)]
+        self._stop(late)
+        return [*late, *self._decide_at_rung(arm)]
+
+    def _late(self, trial: str) -> Stopped:
+        epoch = self._known[trial].epoch
+        epochs = self._trials[trial].training.epochs
+        return Stopped(trial, epoch, f"stopped after epoch {epoch} of {epochs}: its configuration was stopped there")
+
+    def _stop(self, stopped: Iterable[Stopped]) -> None:
+        for each in stopped:
+            self._known[each.trial] = self._known[each.trial]._replace(state=TrialState.STOPPED)
+
+    def _decide_at_rung(self, arm: str) -> list[Stopped]:
         own = self._arms[arm]
-        rung = self.next(own[0])
+        rung = self._next_of(arm)
         open_ = [trial for trial in own if not self._is_over(trial)]
         if rung is None or not open_ or any(not self._is_at(trial, rung) for trial in open_):
             return []
         self._decided[arm] = rung
         compared = [trial for trial in own if self._is_at(trial, rung)]
         stopped = [each for each in self._compare(compared, rung) if each.trial in open_]
-        for each in stopped:
-            self._known[each.trial] = self._known[each.trial]._replace(state=TrialState.STOPPED)
+        self._stop(stopped)
         return stopped
 
     def _compare(self, trials: Sequence[str], rung: int) -> list[Stopped]:
         """Those of the trials that do not go on, by configuration."""
         assert self._halving is not None
-        groups: dict[str, list[str]] = {}
-        for trial in trials:
-            groups.setdefault(repr(sorted(self._trials[trial].config.items())), []).append(trial)
-        configurations = list(groups.values())
+        configurations = list(self._by_configuration(trials).values())
         keeping = [self._may_be_feasible(own) for own in configurations]
         order: list[Placed] = []
         for keeps in (True, False):  # what breaks a constraint comes after what keeps them all
@@ -127,6 +153,17 @@ class Rungs:
             reason += f"and {kept} went on"
             stopped += [Stopped(trial, rung, reason) for trial in configurations[number]]
         return stopped
+
+    def _by_configuration(self, trials: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+        """Trials that differ in their seed alone."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        for trial in trials:
+            groups.setdefault(self._configuration(trial), []).append(trial)
+        return groups
+
+    def _configuration(self, trial: str) -> tuple[str, str]:
+        planned = self._trials[trial]
+        return planned.arm, repr(sorted(planned.config.items()))
 
     def _mean(self, trials: Sequence[str]) -> list[float] | None:
         """Of a configuration's seeds that carry something, turned so that less is better; none where no seed does."""
@@ -148,8 +185,7 @@ class Rungs:
 
     def _is_cut(self, arm: str) -> bool:
         """Whether some of its configurations would ever stop."""
-        assert self._halving is not None
-        if arm not in self._halved:
+        if self._halving is None or arm not in self._halved:
             return False
         own = self._arms[arm]
         count = len(own) // len({self._trials[trial].seed for trial in own})

@@ -142,8 +142,9 @@ class Supply:
         self._planned.extendleft(reversed(smaller(cohort, most)))
 
     def until(self, cohort: Cohort) -> int | None:
-        """The epoch at which it is to rest, if it is."""
-        return None if self._rungs is None else self._rungs.until(cohort)
+        """The epoch at which it is to rest, if it is: by its living members, as those that failed are elsewhere."""
+        gone = self.gone_from(cohort)
+        return None if self._rungs is None else self._rungs.until([trial for trial in cohort if trial.id not in gone])
 
     def source_of(self, cohort: Cohort) -> Cohort | None:
         """The cohort from whose state it goes on; none: from its own, if it has one."""

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from service.contract.methods.searches import GridSearch
+from service.contract.methods.weightings import Fixed, Weighting
+from service.contract.study import balance_rules, training_rules
 from service.contract.study.expansion import WEIGHTING, PlannedTrial, Slot, resolve, searched
-from service.contract.study.study import Study
-from service.contract.study.training_rules import idle_options
+from service.contract.study.study import Study, Training
 
 LONGEST_NAME = 200
 # What is said about arms that are gone, or about when trials or a search end.
@@ -23,16 +24,14 @@ def alone(study: Study, trial: PlannedTrial | Slot) -> dict[str, Any]:
     own = {
         **arm.model_dump(by_alias=True, mode="json", exclude={"model", "training"}),
         "problem": planned.problem.model_dump(by_alias=True, mode="json"),
-        "weighting": planned.weighting.model_dump(by_alias=True, mode="json"),
+        "weighting": _weighting(planned.weighting),
         "search": GridSearch().model_dump(),
     }
     return {
         "name": f"{study.name}: {planned.arm} alone"[:LONGEST_NAME],
         **{key: value for key, value in spec.items() if key not in ("name", *OF_MANY_ARMS)},
         "model": planned.model.model_dump(by_alias=True, mode="json"),
-        "training": planned.training.model_dump(
-            by_alias=True, mode="json", exclude=set(idle_options(planned.training))
-        ),
+        "training": _training(planned.training),
         "arms": [own],
     }
 
@@ -48,6 +47,21 @@ def with_values(trials: Iterable[PlannedTrial | Slot]) -> Iterator[str]:
             if not trial.config.keys() >= needed[kind]:
                 continue
         yield trial.id
+
+
+def _weighting(weighting: Weighting) -> dict[str, Any]:
+    """A point of a simplex grid has its weights, no grid any more."""
+    of_grid = {"simplex"} if isinstance(weighting, Fixed) and weighting.weights else set[str]()
+    return weighting.model_dump(by_alias=True, mode="json", exclude=of_grid)
+
+
+def _training(training: Training) -> dict[str, Any]:
+    """Without the options that only other values of its grids made use of."""
+    body = training.model_dump(by_alias=True, mode="json", exclude=set(training_rules.idle_options(training)))
+    if training.balance is not None:
+        for option in balance_rules.idle_options(training.balance):
+            del body["balance"][option]
+    return body
 
 
 def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:

@@ -26,6 +26,13 @@ def broken(study: Study) -> Iterator[Detail]:
             yield Detail(path=f"{path}.balance.order", message=unused)
 
 
+def idle_options(balance: Balance) -> list[str]:
+    """Options that the mode of a trial makes no use of; a grid of modes may have them for its other modes."""
+    modes = listed(balance.mode)
+    unused = {"every": set(modes).isdisjoint(RECURRING), "order": modes == ["none"]}
+    return [option for option, is_unused in unused.items() if is_unused]
+
+
 def _unused_order(balance: Balance, layers: int) -> str | None:
     """Why an order of layers changes nothing, if so."""
     orders, modes = [each for each in listed(balance.order) if each in ORDERED], listed(balance.mode)

@@ -32,6 +32,19 @@ def broken(study: Study) -> Iterator[Detail]:
         yield from _one_range(study, i, arm)
 
 
+def warned(study: Study) -> Iterator[Detail]:
+    """A last value that some seeds are left out of: its mean is of fewer of them than all others."""
+    seeds = len(study.seeds)
+    for i, arm in enumerate(study.arms):
+        if not isinstance(arm.search, FillSearch):
+            continue
+        values, over = divmod(arm.search.trials, seeds)
+        if over:
+            rule = f"fill trains each value with each of {seeds} seeds, and the last of {values + 1} would have {over}"
+            instead = f"give {values * seeds} or {(values + 1) * seeds} trials"
+            yield Detail(path=f"arms[{i}].search.trials", message=f"{rule}: {instead}, got {arm.search.trials}")
+
+
 def _one_range(study: Study, i: int, arm: Arm) -> Iterator[Detail]:
     """That there is one at all is a rule of every search."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.contract.metrics import PRED, described
-from service.contract.study import limit_rules, stopping_rules
+from service.contract.study import fill_rules, limit_rules, stopping_rules
 from service.contract.study.branched import in_each_branch
 from service.contract.study.study import Study
 from service.contract.wire.errors import Detail
@@ -22,6 +22,7 @@ def _warnings(study: Study) -> list[Detail]:
         *_one_quantity(study),
         *_watched(study),
         *_nothing_held_out(study),
+        *fill_rules.warned(study),
         *limit_rules.warned(study),
         *stopping_rules.warned(study),
     ]

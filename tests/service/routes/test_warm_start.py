@@ -95,3 +95,61 @@ def test_a_study_that_is_copied_with_what_it_was_told_is_told_anew(bench: Bench)
     spec = bench.read(bench.submit(**warm(earlier)))["spec"]
     spec["arms"][0]["search"]["told"] = spec["arms"][0]["search"]["told"][:1]
     assert len(told(bench, bench.submit(**spec))) == 4
+
+
+PGD = {"name": "pgd", "epsilon": 0.1}
+BOUND = {"constraints": [{"metric": "robust_pgd", "at_least": 0.2}]}
+GOALS = [{"metric": "i_xz_bits", "goal": "minimize"}, {"metric": "robust_pgd", "goal": "maximize"}]
+BY_INFONCE = [{"metric": "i_xz_infonce_bits", "goal": "minimize"}, {"metric": "i_zy_bits", "goal": "maximize"}]
+NEURAL = {"estimators": ["infonce"]}
+OTHERWISE: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], list[str]]] = {
+    "samples of the code": (
+        {"samples": 12},
+        {"samples": 24},
+        {},
+        ["measures i_xz_bits otherwise (evaluation.samples 12)", "this one has evaluation.samples 24"],
+    ),
+    "the budget of an objective's attack": (
+        {"attacks": [PGD]},
+        {"attacks": [{**PGD, "epsilon": 0.3}]},
+        {"objectives": GOALS},
+        ["measures robust_pgd otherwise (epsilon of attack pgd 0.1)", "has epsilon of attack pgd 0.3"],
+    ),
+    "another attack of that name": (
+        {"attacks": [PGD]},
+        {"attacks": [{"name": "fgsm", "label": "pgd", "epsilon": 0.1}]},
+        BOUND,
+        ["name of attack pgd pgd", "name of attack pgd fgsm", "steps of attack pgd none"],
+    ),
+    "the images of a constraint's attack": (
+        {"attacks": [PGD]},
+        {"attacks": [PGD], "attack_images": 50},
+        BOUND,
+        ["evaluation.attack_images 1000", "evaluation.attack_images 50"],
+    ),
+    "points of an estimator": (
+        NEURAL,
+        {**NEURAL, "estimator_samples": 200},
+        {"objectives": BY_INFONCE},
+        ["measures i_xz_infonce_bits otherwise (evaluation.estimator_samples 1000)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_a_warm_start_from_what_was_measured_otherwise_is_refused(bench: Bench, case: str) -> None:
+    there, here, asked, words = OTHERWISE[case]
+    earlier = ended(bench, evaluation=there, **asked)
+    answer = bench.ask("POST", "/api/studies", json=warm(earlier, evaluation=here, **asked))
+    error = answer.json()["error"]
+    assert answer.status_code == 422, error
+    (detail,) = error["details"]
+    assert detail["path"] == "arms[0].search.from[0]"
+    assert all(each in detail["message"] for each in words), detail["message"]
+
+
+def test_what_changes_no_value_that_a_search_goes_by_may_differ(bench: Bench) -> None:
+    earlier = ended(bench, evaluation={"attacks": [PGD], **NEURAL})
+    watched = {"every": 2, "attacks": [{**PGD, "epsilon": 0.3}], "attack_images": 50, "checkpoints": False}
+    study = bench.submit(**warm(earlier, evaluation={**watched, "gradients": True, "overfitting": True}))
+    assert len(told(bench, study)) == 4

@@ -129,6 +129,48 @@ def test_a_trial_that_comes_later_trains_on_without_being_compared() -> None:
     assert rungs(one, known).next(trials[0].id) is None
 
 
+def halved_after_a_failure(one: Study, furthest: int) -> tuple[str, dict[str, Known]]:
+    """Of nine configurations the first three go on as far as that, the others stopped at 2: but for one seed of the
+    last, which had failed and is tried again."""
+    *others, again = planned(one, "grid")
+    kept = {trial.id for trial in others if trial.config["weighting.beta"] in BETAS[:3]}
+    ahead = Known(furthest, measured(3.0, 2.0), TrialState.FINISHED if furthest == 20 else RUNNING)
+    return again.id, {each.id: ahead if each.id in kept else Known(2, measured(3, 1), STOPPED) for each in others}
+
+
+@pytest.mark.parametrize("furthest", [6, 20])
+def test_a_retried_trial_stops_where_its_configuration_stopped(furthest: int) -> None:
+    one = study()
+    again, known = halved_after_a_failure(one, furthest)
+    own = rungs(one, known)
+    assert own.next(again) == 2 and own.decide() == []
+    own.reached(again, 2, measured(3.0, 9.0))
+    assert own.rests(again)
+    reason = "stopped after epoch 2 of 20: its configuration was stopped there"
+    assert own.decide()[:1] == [Stopped(again, 2, reason)]
+    assert again in own.stopped() and not own.rests(again)
+
+
+def test_a_retried_trial_whose_configuration_went_on_trains_on() -> None:
+    one = study()
+    _, known = halved_after_a_failure(one, 20)
+    first = planned(one, "grid")[0].id
+    own = rungs(one, {**known, first: Known()})
+    assert own.next(first) is None
+
+
+def test_who_had_failed_in_a_saved_cohort_does_not_hold_it_at_an_earlier_rung() -> None:
+    """It is tried again in a cohort of its own, and the others go on from their state."""
+    one = study(GRID)
+    again, known = halved_after_a_failure(one, 4)
+    ahead = [trial for trial in planned(one) if trial.id == again or known[trial.id].state is RUNNING]
+    supply = Supply(ahead, [], 1, None, [Begun(ahead, 4, frozenset({again}))], rungs(one, known))
+    cohorts = [cohort for _ in range(2) if (cohort := supply.next())]
+    assert [(len(cohort), supply.until(cohort)) for cohort in cohorts] == [(7, 6), (1, 2)]
+    stopped = supply.rested(2, {again: measured(3.0, 9.0)})
+    assert [each.trial for each in stopped] == [again]
+
+
 VALUES = st.lists(st.tuples(st.floats(1, 9), st.floats(0.5, 3)), min_size=9, max_size=9)
 
 

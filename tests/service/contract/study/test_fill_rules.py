@@ -8,6 +8,7 @@ import pytest
 
 from service.contract.study.extension import Extension, extended
 from service.contract.study.parsing import check_study
+from service.contract.study.warnings import warnings
 from service.contract.wire.errors import InvalidInput
 
 BETA = {"range": {"from": 1e-4, "to": 1.0, "scale": "log"}}
@@ -105,3 +106,19 @@ def test_seeds_cannot_be_added_to_it() -> None:
     with pytest.raises(InvalidInput, match="arm 'a' searches"):
         extended(study, Extension(seeds=[5]))
     assert extended(study, Extension(epochs=30)).training.epochs == 30
+
+
+@pytest.mark.parametrize(
+    ("trials", "seeds", "words"),
+    [
+        (10, 3, "with each of 3 seeds, and the last of 4 would have 1: give 9 or 12 trials, got 10"),
+        (11, 5, "with each of 5 seeds, and the last of 3 would have 1: give 10 or 15 trials, got 11"),
+        (12, 3, None),
+        (7, 1, None),
+    ],
+)
+def test_a_last_value_with_fewer_seeds_is_warned_of(trials: int, seeds: int, words: str | None) -> None:
+    arms = [{"name": "a", "weighting": FIXED, "search": {**FILL, "trials": trials}}]
+    study = check_study({"name": "s", "seeds": list(range(seeds)), "arms": arms})
+    told = [each for each in warnings(study) if each.path == "arms[0].search.trials"]
+    assert [each.message.partition("trains each value ")[2] for each in told] == ([] if words is None else [words])
