@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from service.contract.methods.own_description import Described
@@ -23,7 +23,7 @@ from workers.own_code.errors import CodeError, frames_of
 from workers.own_code.loaded import LoadedCode
 from workers.own_code.packages import provide
 from workers.own_code.room import limit_memory
-from workers.own_code.time_limit import TookTooLong, within
+from workers.own_code.time_limit import TookTooLong, start, within
 from workers.own_code.trying import tried
 from workers.own_code.unpacking import unpacked
 from workers.sending.credentials import own_token
@@ -38,12 +38,20 @@ ALL_SECONDS = 60  # that all of its batches may take together
 READING = ("data", "__getitem__", "__len__")  # what of theirs we call for data
 
 
-def read(folder: Path, entry: str) -> CodeReading:
-    """What is in the code; its own faults are what is said of it."""
+def read(folder: Path, entry: str, last_word: Callable[[CodeReading], None] | None = None) -> CodeReading:
+    """What is in the code; its own faults are what is said of it.
+
+    `last_word` is told of an import that catches whatever interrupts it, and is to end the process.
+    """
+
+    def hopeless(error: TookTooLong) -> None:
+        if last_word:
+            last_word(_endless(error, folder, entry))
+
     try:
         provide(folder)
         trying = Trying()
-        with within(IMPORT_SECONDS):
+        with within(IMPORT_SECONDS, hopeless):
             problems = describe(folder, entry)
             code = LoadedCode(folder, entry, trying.alive)
         return CodeReading(problems=[trying(code, each) for each in problems])
@@ -51,10 +59,14 @@ def read(folder: Path, entry: str) -> CodeReading:
         refusal = CodeRefusal(message=sendable(error.words), file=error.file or None, line=error.line or None)
         return CodeReading(refusal=refusal)
     except TookTooLong as error:
-        words = f"importing it took longer than {IMPORT_SECONDS} s: a module only defines, it does not train"
-        frames = frames_of(error, folder)
-        place = {"file": frames[-1].file, "line": frames[-1].line} if frames else {"file": entry}
-        return CodeReading(refusal=CodeRefusal(message=words, **place))
+        return _endless(error, folder, entry)
+
+
+def _endless(error: TookTooLong, folder: Path, entry: str) -> CodeReading:
+    words = f"importing it took longer than {IMPORT_SECONDS} s: a module only defines, it does not train"
+    frames = frames_of(error, folder)
+    place = {"file": frames[-1].file, "line": frames[-1].line} if frames else {"file": entry}
+    return CodeReading(refusal=CodeRefusal(message=words, **place))
 
 
 class Enough(TookTooLong):
@@ -75,7 +87,7 @@ class Trying:
         """A batch begins."""
         if time.monotonic() - self._begun > ALL_SECONDS:
             raise Enough
-        signal.alarm(TRY_SECONDS)
+        start(TRY_SECONDS)
 
     def __call__(self, code: LoadedCode, described: Described) -> Described:
         self._begun = time.monotonic()
@@ -102,7 +114,16 @@ def main(arguments: list[str]) -> int:
     try:
         with CodeClient(url, own_token(url, arguments[0]), arguments[0]) as client:
             limit_memory(os.cpu_count() or 1)
-            client.describe(read(unpacked(client.content()), client.entry()))
+
+            def last_word(reading: CodeReading) -> None:
+                """The code goes on whatever is raised in it, so the process ends here."""
+                try:
+                    client.describe(reading)
+                    os._exit(DONE)
+                finally:
+                    os._exit(LOST)
+
+            client.describe(read(unpacked(client.content()), client.entry(), last_word))
     except ParetoscopeError as error:
         log.error("%s", error.message)
         return LOST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,35 @@ def test_an_import_without_an_end_is_refused_with_its_line(tmp_path: Path) -> No
     assert refusal is not None and refusal.message.startswith(f"importing it took longer than {SECONDS} s")
     lines = two_heads().count("\n")
     assert refusal.file == "mine.py" and refusal.line in (lines + 2, lines + 3)
+
+
+@pytest.mark.timeout(20)
+def test_an_import_that_catches_what_ends_it_has_its_line_told_before_the_process_ends(tmp_path: Path) -> None:
+    """In a process of its own, which nothing else ends."""
+    (tmp_path / "mine.py").write_text("while True:\n    try:\n        while True: pass\n    except:\n        pass\n")
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=15, check=True)
+    refusal = CodeReading.model_validate_json(said.stdout).refusal
+    assert refusal is not None and (refusal.file, refusal.line) == ("mine.py", 3)
+    assert refusal.message.startswith("importing it took longer than 1 s")
+
+
+ENDLESS = """
+import os, sys
+from pathlib import Path
+from workers import describe_code
+from workers.own_code import time_limit
+
+def last_word(reading):
+    os.write(1, reading.model_dump_json().encode())
+    os._exit(0)
+
+describe_code.IMPORT_SECONDS, time_limit.AGAIN_SECONDS = 1, 0.2
+last_word(describe_code.read(Path(sys.argv[1]), "mine.py", last_word))
+"""
+
+
+def test_an_import_that_caught_the_interruption_and_ended_is_refused_too(tmp_path: Path) -> None:
+    refusal = read(tmp_path, "try:\n    while True:\n        pass\nexcept:\n    pass\n" + two_heads()).refusal
+    assert refusal is not None and refusal.message.startswith(f"importing it took longer than {SECONDS} s")
+    assert refusal.file == "mine.py" and refusal.line in (2, 3)
