@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from service.analysis.candidates import BETA
@@ -104,11 +103,13 @@ def _told_apart(view: View, arm: str, config: Mapping[str, object]) -> dict[str,
 def _places(trials: Iterable[TrialView]) -> list[Place]:
     """Along the curve; a place that only some seeds have measured so far has fewer. What lies along something else than
     the first place lies nowhere on it."""
+    along: Where | None = None
     wheres: dict[Key, Where] = {}
     measured: dict[Key, list[Metrics]] = {}
     for trial in trials:
         for where, metrics in trial.measured() if len(trial.points) > 1 else ():
-            if where and all(where.keys() == other.keys() for other in islice(wheres.values(), 1)):
+            along = along or where
+            if where and along and where.keys() == along.keys():
                 key = key_of("", where)
                 wheres.setdefault(key, where)
                 measured.setdefault(key, []).append(metrics)
