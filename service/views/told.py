@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from service.contract.methods.searches import ToldTrial
 from service.contract.parameters.axes import Choice, Searched
 from service.contract.study.expansion import WEIGHTING, Config, Slot, expand, searched, shown
-from service.contract.study.measuring import measured_with
+from service.contract.study.metric_settings import measured_with
 from service.contract.study.outcomes import excesses, objective_values
 from service.contract.study.study import Arm, Study
 from service.contract.wire.events import TrialState
