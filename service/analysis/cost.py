@@ -55,8 +55,8 @@ def by_seed(spent: Sequence[Spent]) -> dict[int, list[Spent]]:
 def orders(count: int, ordered: bool) -> list[np.ndarray[Any, Any]]:
     """Orders of the trials: as they ended, or at random but the same each time.
 
-    A random order is taken from several starts, once around: of up to so many trials as there are orders, each stands
-    at each place as often as any other, so that what one trial brings on average does not depend on which ended first.
+    A random order is taken from several starts, once around: where there are no more trials than orders, each stands at
+    each place as often as any other, so that what one trial brings on average does not depend on which ended first.
     """
     if ordered or count == 1:
         return [np.arange(count)]

@@ -49,19 +49,18 @@ def with_values(trials: Iterable[PlannedTrial | Slot]) -> Iterator[str]:
         yield trial.id
 
 
-def _weighting(weighting: Weighting) -> dict[str, Any]:
+def _weighting(weighting: Weighting) -> dict[str, object]:
     """A point of a simplex grid has its weights, no grid any more."""
     of_grid = {"simplex"} if isinstance(weighting, Fixed) and weighting.weights else set[str]()
     return weighting.model_dump(by_alias=True, mode="json", exclude=of_grid)
 
 
-def _training(training: Training) -> dict[str, Any]:
+def _training(training: Training) -> dict[str, object]:
     """Without the options that only other values of its grids made use of."""
-    body = training.model_dump(by_alias=True, mode="json", exclude=set(training_rules.idle_options(training)))
-    if training.balance is not None:
-        for option in balance_rules.idle_options(training.balance):
-            del body["balance"][option]
-    return body
+    idle: dict[str, bool | set[str]] = dict.fromkeys(training_rules.idle_options(training), True)
+    if training.balance is not None and "balance" not in idle:
+        idle["balance"] = set(balance_rules.idle_options(training.balance))
+    return training.model_dump(by_alias=True, mode="json", exclude=idle)
 
 
 def _resolved(trial: PlannedTrial | Slot) -> PlannedTrial:
