@@ -58,8 +58,8 @@ def _weighting(weighting: Weighting) -> dict[str, object]:
 def _training(training: Training) -> dict[str, object]:
     """Without the options that only other values of its grids made use of."""
     idle: dict[str, bool | set[str]] = dict.fromkeys(training_rules.idle_options(training), True)
-    if training.balance is not None and "balance" not in idle:
-        idle["balance"] = set(balance_rules.idle_options(training.balance))
+    if training.balance is not None:
+        idle.setdefault("balance", set(balance_rules.idle_options(training.balance)))
     return training.model_dump(by_alias=True, mode="json", exclude=idle)
 
 
